@@ -206,7 +206,7 @@ def ready(path: Path, **more: Any) -> irshape.Inference:
 
 MISTAKES = {
     "bytes for a path": Given(
-        lambda path: irshape.load(str(path).encode()), TypeError, "the path of a model, got bytes"
+        lambda path: irshape.load(str(path).encode()), TypeError, "path of a model, got bytes"
     ),
     "a text for its path": Given(
         lambda path: irshape.load(path.read_text()), OSError, "is the text of a model"
@@ -229,9 +229,7 @@ MISTAKES = {
     "nothing among several": Given(
         lambda path: irshape.validate([path, None]), TypeError, "a Model or a Graph, got NoneType"
     ),
-    "several to infer": Given(
-        lambda path: irshape.infer([path]), TypeError, "a path, a Model or a Graph, got list"
-    ),
+    "several to infer": Given(lambda path: irshape.infer([path]), TypeError, "a Graph, got list"),
     "a session of a path": Given(
         irshape.Session, TypeError, "or a Graph, got PosixPath: irshape.load("
     ),
@@ -246,12 +244,8 @@ MISTAKES = {
     "a pattern that is a type": Given(
         lambda path: irshape.Graph.load(path).match("ReLU"), TypeError, "Pattern().add('ReLU')"
     ),
-    "a layer by its place": Given(
-        lambda path: irshape.Graph.load(path)[0], TypeError, "name or the id of a layer as text"
-    ),
-    "shapes in a row": Given(
-        lambda path: ready(path, shapes=[[2]]), TypeError, "for the name of each input, as in {'x'"
-    ),
+    "a layer by its place": Given(lambda path: irshape.Graph.load(path)[0], TypeError, "as text"),
+    "shapes in a row": Given(lambda path: ready(path, shapes=[[2]]), TypeError, "as in {'x'"),
     "shapes in a row, of a graph": Given(
         lambda path: irshape.Graph.load(path).reshape([[2]]), TypeError, "as in {'x': '[1,3]'}"
     ),
@@ -286,7 +280,7 @@ MISTAKES = {
     "a release that does not exist": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(target=(2024, 60))),
         ValueError,
-        "there is no OpenVINO release '2024.60'",
+        "'2024.60'",
     ),
     "an extension without a version": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(extensions=("Foo@",))),
@@ -303,30 +297,30 @@ MISTAKES = {
     "a release of texts": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(target=("2024", "6"))),
         ValueError,
-        "target: expected a release as two numbers",
+        "target: expected a release",
     ),
     "a layer by its name": Given(
-        lambda path: ready(path).outputs("scale"), KeyError, "no layer with the id 'scale'"
+        lambda path: ready(path).outputs("scale"), KeyError, "the id 'scale'"
     ),
     "an id that is a number": Given(
         lambda path: ready(path).outputs(2),
         KeyError,
-        "2 is neither a layer of the model nor the id",
+        "2 is neither a layer",
     ),
     "a size that is a text": Given(
         lambda path: ready(path, shapes={"x": "[n]"}, symbols=True).evaluate({"n": "2"}),
         TypeError,
-        "the size of n must be a whole number, got '2'",
+        "a whole number, got '2'",
     ),
     "outputs by name": Given(
         lambda path: irshape.run(path, [np.ones(2, np.float32)], outputs="scale"),
         ValueError,
-        "outputs is 'results' or 'all', got 'scale'",
+        "'all', got 'scale'",
     ),
     "an array of another type": Given(
         lambda path: irshape.run(path, [np.ones(2)]),
         irshape.ExecutionError,
-        "takes f32, but the array is float64; convert it with .astype('float32')",
+        "convert it with .astype('float32')",
     ),
     "no constant": Given(
         lambda path: (model := irshape.load(path)).constant(model.layers[0]),
@@ -345,39 +339,39 @@ MISTAKES = {
     "settings in a table": Given(
         lambda path: irshape.validate(path, config={"ignore": ["IR3"]}),
         TypeError,
-        "a Configuration or the path of a file, got dict",
+        "path of a file, got dict",
     ),
     "a selector among none": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(ignore="IR301")),
         irshape.ConfigurationError,
-        "ignore: expected a list of strings, as ('IR301',), got 'IR301'",
+        "as ('IR301',), got 'IR301'",
     ),
     "ignores in a table": Given(
         lambda path: irshape.validate(
             path, config=irshape.Configuration(per_file_ignores={"legacy/**": ("IR2",)})
         ),
         irshape.ConfigurationError,
-        "per_file_ignores: expected pairs of a pattern and its selectors, as (('legacy/**'",
+        "per_file_ignores: expected pairs",
     ),
     "a release as a text": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(target="2024.6")),
         irshape.ConfigurationError,
-        "target: expected a release as two numbers, (2024, 6), got '2024.6'",
+        "(2024, 6), got '2024.6'",
     ),
     "a policy in a table": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(policies=({},))),
         irshape.ConfigurationError,
-        "policies: expected a list of Policy objects",
+        "policies: expected a list",
     ),
     "connections in a list": Given(
         lambda path: irshape.merge(irshape.Graph.load(path), irshape.Graph.load(path), ["x"]),
         TypeError,
-        "expected a dictionary from tensors to inputs, as in {'out': 'in'}, got list",
+        "as in {'out': 'in'}, got list",
     ),
     "a level that is none": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(fail_level="warn")),
         irshape.ConfigurationError,
-        "expected error, warning or info, got 'warn'",
+        "got 'warn'",
     ),
 }
 
@@ -393,7 +387,7 @@ def test_a_name_given_for_a_tensor_is_noticed(tmp_path: Path) -> None:
     graph = irshape.Graph.load(scaled(tmp_path, 2))
     with pytest.raises(irshape.GraphError) as refused:
         graph.add("ReLU", "scale")
-    assert any("'scale' is a text, not a tensor" in note for note in refused.value.__notes__)
+    assert any("'scale' is a text" in note for note in refused.value.__notes__)
 
 
 @pytest.mark.parametrize(
@@ -465,7 +459,7 @@ def test_a_report_is_readable(tmp_path: Path) -> None:
     path = str(EXAMPLES / "layers" / "wrong" / "duplicate_axes.xml")
     report = irshape.validate(path)
     (diagnostic,) = report.diagnostics
-    assert str(diagnostic).startswith("10:9: error[IR407] ReduceMean (id 1): `axes` [2,2] contains")
+    assert str(diagnostic).startswith("10:9: error[IR407] ReduceMean (id 1): `axes` [2,2]")
     assert str(report) == f"{path}:{diagnostic}\n1 file, 1 error, 0 warnings, 0 infos"
     malformed = tmp_path / "m.xml"
     malformed.write_text("<net")
@@ -477,7 +471,7 @@ def test_comparisons_are_readable(tmp_path: Path) -> None:
     first, second = scaled(tmp_path / "a", 2), scaled(tmp_path / "b", 3)
     crosscheck = str(irshape.crosscheck(irshape.load(first)))
     assert crosscheck.startswith(f"{first} on CPU, OpenVINO 20")
-    assert crosscheck.endswith("outputs, 0 of another type or shape, 0 of other values")
+    assert crosscheck.endswith(" 0 of other values")
     lines = str(irshape.compare(irshape.load(first), irshape.load(second))).splitlines()
     assert lines[0].startswith(f"{first} and {second}: ")
     assert lines[1].startswith("to blame: Multiply 'scale' (id ")

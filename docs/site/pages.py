@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path, PurePosixPath
+from types import ModuleType
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
@@ -409,24 +410,21 @@ def _summary(name: str) -> str:
 def _other_names(names: list[str]) -> str:
     lines = []
     for name in names:
-        value, text = documented_assignment(name)
+        module = {"__version__": "version", **irshape._MODULES}.get(name)
+        value, text = documented_assignment(
+            name, import_module(f"irshape.{module}") if module else irshape
+        )
         text = re.sub(r"`(.+?)`", r"``\1``", text)
         lines += [f".. py:data:: {name}", f"   :value: {value}", "", f"   {text}", ""]
     return _reference("Other names", lines)
 
 
-def documented_assignment(name: str) -> tuple[str, str]:
-    """Returns what is assigned to a name that is no function or class, and the text beneath.
+def documented_assignment(name: str, module: ModuleType) -> tuple[str, str]:
+    """Returns what `module` assigns to a name that is no function or class, and the text beneath.
 
     Raises `LookupError` for a name without a text.
     """
-    module = (
-        import_module(f"irshape.{irshape._MODULES[name]}") if name in irshape._MODULES else None
-    )
-    source = inspect.getsource(module if module is not None else irshape)
-    if name == "__version__":
-        source = (ROOT / "irshape" / "version.py").read_text(encoding="utf-8")
-    blocks = [ast.parse(source).body]
+    blocks = [ast.parse(inspect.getsource(module)).body]
     blocks += [node.body for node in blocks[0] if isinstance(node, ast.If)]  # TYPE_CHECKING
     for body in blocks:
         for node, after in zip(body, [*body[1:], None], strict=True):
@@ -437,8 +435,8 @@ def documented_assignment(name: str) -> tuple[str, str]:
                 value = ast.unparse(node.value)  # type: ignore[attr-defined]
                 if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
                     return value, re.sub(r"\s+", " ", str(after.value.value)).strip()
-                raise LookupError(f"irshape.{name} has no text that describes it")
-    raise LookupError(f"irshape.{name} is assigned nowhere")
+                raise LookupError(f"{module.__name__}.{name} has no text that describes it")
+    raise LookupError(f"{module.__name__}.{name} is assigned nowhere")
 
 
 def main(arguments: list[str]) -> int:

@@ -329,14 +329,10 @@ def fails(_: Path) -> None:
 
 
 TROUBLES = {
-    "it is edited meanwhile": Trouble(
-        lambda path: path.write_text("<net/>"), "has changed since irshape read it"
-    ),
+    "it is edited meanwhile": Trouble(lambda path: path.write_text("<net/>"), "has changed since"),
     "it is gone meanwhile": Trouble(lambda path: path.unlink(), "No such file"),
-    "irshape fails": Trouble(fails, "irshape failed on this file: RuntimeError: a bug"),
-    "its process dies": Trouble(
-        lambda _: os._exit(9), "the process that examined this file died", "2"
-    ),
+    "irshape fails": Trouble(fails, "RuntimeError: a bug"),
+    "its process dies": Trouble(lambda _: os._exit(9), "process that examined", "2"),
 }
 
 

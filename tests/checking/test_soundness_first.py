@@ -141,9 +141,7 @@ def test_force_goes_on(tmp_path: Path) -> None:
     model = irshape.load(path)
     assert not irshape.validate(model).ok
     data = [np.ones((2, 3), np.float32)]
-    with pytest.raises(
-        irshape.ExecutionError, match=r"Add .sum. .*\[3\].*\[2\].*the inputs do not fit: x="
-    ):
+    with pytest.raises(irshape.ExecutionError, match=r"Add .sum. .*\[3\].*\[2\].*: x="):
         irshape.run(model, data, force=True)
     pool = irshape.load(pooling(tmp_path))
     port = next(layer for layer in pool.layers if layer.name == "pool").outputs[0]

@@ -400,8 +400,8 @@ def test_init_keeps_custom_operations(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--target 2024.0 GRAPH", "only to IRs, not to 1 file"),
-        ("--device gpu GRAPH", "only to IRs, not to 1 file"),
+        ("--target 2024.0 GRAPH", "not to 1 file"),
+        ("--device gpu GRAPH", "not to 1 file"),
         ("--device gpu -v models/m.xml", "no finding for GPU"),
     ],
 )

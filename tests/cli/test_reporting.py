@@ -105,7 +105,7 @@ def test_a_summary_that_cannot_be_written_fails_nothing(
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "no" / "summary.md"))
     status, output = call(RIGHT, "-f", "github")
-    assert (status, "the step summary was not written" in output) == (0, True)
+    assert (status, "step summary" in output) == (0, True)
 
 
 def test_a_machine_reads_utf8_whatever_the_terminal_speaks(tmp_path: Path) -> None:

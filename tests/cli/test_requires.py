@@ -108,7 +108,7 @@ def test_requires_of_bodies_and_of_what_nobody_knows(tmp_path: Path) -> None:
     assert (status, found["requires"], unknown) == (0, "2022.1", ["Mine"])
     for options in ((), ("--extension", "Mine")):
         words = call("requires", str(path), *options)[1].split()
-        assert "no release reads it without its library" in " ".join(words)
+        assert "without its library" in " ".join(words)
         assert "opset6," not in words
     declared = json.loads(call("requires", "-f", "json", "--extension", "Mine", str(path))[1])
     (library,) = declared["libraries"]
@@ -154,7 +154,7 @@ def test_a_release_that_is_not_known_is_refused(text: str, tmp_path: Path) -> No
     with pytest.raises(ValueError, match=rf"2020\.1 to {re.escape(written(NEWEST))}"):
         parse_release(text)
     status, _, error = call("validate", "--target", text, str(network().save(tmp_path)))
-    assert (status, f"there is no OpenVINO release '{text}'" in error) == (2, True)
+    assert (status, f"release '{text}'" in error) == (2, True)
 
 
 def test_the_newest_release_is_the_one_installed() -> None:
@@ -200,33 +200,26 @@ def test_the_tables_cover_what_openvino_has() -> None:
     ("net", "target", "expected"),
     [
         (network("SoftSign", "opset9"), "2022.2", []),
-        (network("SoftSign", "opset9"), "2022.1", ["SoftSign of opset9: 2022.2, up to opset8"]),
+        (network("SoftSign", "opset9"), "2022.1", ["SoftSign of opset9|2022.2|up to opset8"]),
         (
             network("FakeConvert", "opset13"),
             "2023.2",
-            ["FakeConvert of opset13: 2023.3, opset13, but without this operation"],
+            ["FakeConvert|2023.3|but without"],
         ),
         (
             network("MVN", "opset6"),
             "2021.1.0",
-            [
-                "IR version 11: 2022.1, ",
-                "MVN of opset6: 2021.3, up to opset4 (the newest version that the target "
-                "reads is MVN of opset4)",
-            ],
+            ["IR version 11|2022.1", "MVN of opset6|2021.3|up to opset4|is MVN of opset4"],
         ),
-        (converted("nf4"), "2023.1", ["element type nf4: 2023.2, "]),
+        (converted("nf4"), "2023.1", ["element type nf4|2023.2"]),
     ],
 )
 def test_target(tmp_path: Path, net: Net, target: str, expected: list[str]) -> None:
     """Expected: what it is, the release that it needs, and what the target reads instead."""
     path = net.save(tmp_path)
-    needs = re.compile(
-        r"(.*) needs OpenVINO (\S+) or newer; the target (?:is )?\S+(?: reads (.*))?"
-    )
     found = findings("--target", target, "--select", "IR605", str(path))
-    said = [needs.fullmatch(message) for *_, message, _ in found]
-    assert [one and "{}: {}, {}".format(*one.groups("")) for one in said] == expected
+    for (*_, message, _), words in zip(found, expected, strict=True):
+        assert [word for word in words.split("|") if word not in message] == []
     assert {(code, severity) for code, severity, *_ in found} <= {("IR605", "error")}
     config = irshape.Configuration(target=parse_release(target), select=("IR605",))
     diagnostics = irshape.validate(path, config=config).diagnostics
@@ -236,7 +229,7 @@ def test_target(tmp_path: Path, net: Net, target: str, expected: list[str]) -> N
 def test_a_target_that_has_the_same_operation(tmp_path: Path) -> None:
     path = network("ReLU", "opset13").save(tmp_path)
     ((_, _, _, hint),) = findings("--target", "2022.1", "--select", "IR605", str(path))
-    assert hint == 'write version="opset8": it is the same operation'
+    assert 'version="opset8"' in (hint or "")
     path.write_text(path.read_text().replace("opset13", "opset8"))
     assert findings("--target", "2022.1", "--select", "IR605", str(path)) == []
 
@@ -318,7 +311,7 @@ def test_internal_operations_of_openvino_are_known_by_name(
     with pytest.raises(registry.UnknownOperation) as caught:
         registry.find(type_name, version)
     assert caught.value.custom
-    assert "is an internal operation of OpenVINO" in str(caught.value)
+    assert "internal operation" in str(caught.value)
     assert meaning in str(caught.value)
 
 

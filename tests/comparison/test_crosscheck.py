@@ -75,7 +75,7 @@ def test_the_blamed_layer_is_kept_as_a_model_that_runs(
     falsified(monkeypatch, "2")
     status, output = said("crosscheck", model.path, "--save", str(tmp_path / "kept"))
     assert status == 1
-    assert "differs by itself, given the device's own inputs: Sin 'turn' (id 2) output 0" in output
+    assert "device's own inputs: Sin 'turn' (id 2)" in output
     monkeypatch.undo()
     kept = tmp_path / "kept" / "layer_2.xml"
     assert {path.name for path in kept.parent.iterdir()} == {
@@ -160,7 +160,7 @@ def test_a_body_that_does_not_run_is_not_compared(monkeypatch: pytest.MonkeyPatc
     path = str(EXAMPLES / "control_flow.xml")
     status, output = said("crosscheck", path, "-i", "extra_trips=-2")
     assert (status, "<body> agrees" in output) == (1, False)
-    assert "nothing inside Loop 'nested' (id 5) is compared" in output
+    assert "nothing inside Loop 'nested' (id 5)" in output
     rows = json.loads(
         said("run", path, "--random", "-i", "extra_trips=-2", "--stats", "-f", "json")[1]
     )
@@ -240,7 +240,7 @@ def test_virtual_devices(device: str, tmp_path: Path) -> None:
 def test_a_device_that_is_not_there(device: str, tmp_path: Path) -> None:
     status, output = said("crosscheck", chain(tmp_path).path, "--device", device)
     assert status == 1
-    assert f"cannot run the model on {device}" in output
+    assert f"run the model on {device}" in output
 
 
 def test_outputs_alone_and_tolerances(tmp_path: Path) -> None:
@@ -404,7 +404,7 @@ def test_where_nan_comes_from_is_said(tmp_path: Path) -> None:
         net.layer("ReLU", [net.layer("SoftMax", [low], 'axis="1"', name="soft")], name="relu")
     )
     status, output = said("crosscheck", net.load(tmp_path).path)
-    assert "irshape's first NaN comes from SoftMax 'soft'" in output
+    assert "NaN comes from SoftMax 'soft'" in output
     assert "everything is masked" in output
     assert status in (0, 1)
 
@@ -430,7 +430,7 @@ def test_narrow_integers_of_the_device_are_explained(tmp_path: Path) -> None:
     )
     status, output = said("crosscheck", net.load(tmp_path).path)
     assert status == 0
-    assert "the device computes i64 as i32" in output
+    assert "computes i64 as i32" in output
 
 
 def test_a_model_whose_constants_lie_in_no_file_is_checked_with_them(tmp_path: Path) -> None:

@@ -49,13 +49,13 @@ REFUSALS = {
         'type="Loop"',
         model="control_flow",
         missing=("nested", "wide_or_narrow"),
-        note="the device runs the model without Loop 'nested' (id 5), If 'wide_or_narrow' (id 10);",
+        note="without Loop 'nested' (id 5), If 'wide_or_narrow' (id 10);",
     ),
     "a layer that it names": Refusal(
         'type="Sin"',
         "Unsupported operation of type: Sin name: 2",
         missing=("turn",),
-        note="the device runs the model without Sin 'turn' (id 2); all other layers",
+        note="without Sin 'turn' (id 2);",
     ),
     "a fault elsewhere": Refusal(
         'type="Sin"', "in file.cpp:3: node '2' fails", wrong="grow", missing=("turn",), runs=3

@@ -81,7 +81,7 @@ def test_strings(oracle: Oracle) -> None:
 def test_refusal_and_empty_constants(oracle: Oracle) -> None:
     refused = ask(Case("ReduceMean", "opset1", {}, [data("f32", "2,3"), const("i64", [7])]), oracle)
     assert refused.status == "refused"
-    assert "out of the tensor rank range" in refused.message
+    assert "tensor rank range" in refused.message
     assert ask(
         Case("ReduceMean", "opset1", {}, [data("f32", "2,3"), const("i64", [], (0,))]), oracle
     ).layers["op"] == [("f32", "[2,3]")]

@@ -47,12 +47,12 @@ CALLS = {
     ),
     "a variable of another rank": Call(
         prompt(2, 1, 4),
-        (f"the variable '{CACHE}' is f32[?,2,?,8], but its value is f32[2, 8]",),
+        (f"'{CACHE}' is f32[?,2,?,8]", "f32[2, 8]"),
         {CACHE: np.zeros((2, 8), np.float32)},
     ),
     "a variable of another type": Call(
         prompt(2, 1, 4),
-        (f"the variable '{CACHE}' is f32[?,2,?,8], but its value is f64[2, 2, 3, 8]",),
+        (f"'{CACHE}' is f32[?,2,?,8]", "f64[2, 2, 3, 8]"),
         {CACHE: np.zeros((2, 2, 3, 8))},
     ),
     "a variable of other sizes": Call(
@@ -60,12 +60,8 @@ CALLS = {
         (f"'{CACHE}'=[2, 2, 5, 8]", "attention_mask=[2, 4]"),
         {CACHE: np.zeros((2, 2, 5, 8), np.float32)},
     ),
-    "a variable that is no array": Call(
-        prompt(2, 1, 4), (f"the value of the variable '{CACHE}' is a list",), {CACHE: [1.0]}
-    ),
-    "one array in place of several": Call(
-        np.ones((3, 2, 1), np.int64), ("inputs are arrays by name or a list of arrays",)
-    ),
+    "a variable that is no array": Call(prompt(2, 1, 4), (f"'{CACHE}' is a list",), {CACHE: [1.0]}),
+    "one array in place of several": Call(np.ones((3, 2, 1), np.int64), ("a list of arrays",)),
     "rows of several lengths": Call(
         {**prompt(2, 1, 4), "input_ids": [[1, 2], [3]]}, ("Parameter 'input_ids'", "not an array")
     ),

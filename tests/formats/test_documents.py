@@ -604,7 +604,7 @@ FUTURE = MEAN.replace("type=", 'version="opset99" type=')
         (["--value", "1=[0,1,2]"], MEAN, 1, "IR207"),
         (["--value", "1=[0,2.5]"], MEAN, 1, "IR207"),
         (["--value", "1=[0,7]"], MEAN, 1, "IR4"),
-        (["--value", "7=[0]"], MEAN, 2, "no layer has an input '7'"),
+        (["--value", "7=[0]"], MEAN, 2, "an input '7'"),
         (["--value", "axes=[0,2]"], MEAN, 0, ""),
         (["--value", "axes=[0,1]"], MEAN, 1, "<stdin>:14:9: error[IR201]"),
         (["--value", "axis=[0,1]"], MEAN, 2, "(inputs: data, axes); did you mean 'axes'?"),
@@ -643,7 +643,7 @@ def test_a_value_is_given_to_every_file_or_refused(tmp_path: Path) -> None:
         status, output = call("validate", *given, "--value", "axes=[0,1]", *paths)
         assert (status, output.count("IR201"), output.count("IR001")) == (1, 2, 1)
         status, output = call("validate", *given, "--value", "9=[0]", *paths)
-        assert (status, "no layer has an input '9'" in output) == (2, True)
+        assert (status, "an input '9'" in output) == (2, True)
 
 
 @pytest.mark.parametrize("value", ["1=[0,1,2]", "axes=1", "axes=[]"])

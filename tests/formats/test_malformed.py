@@ -53,9 +53,9 @@ ROWS = {
         "      <input>\n",
         "<<<<<<< HEAD\n      <input>\n=======\n      <input >\n>>>>>>> other\n",
         11,
-        "a merge conflict was left in the file",
+        "a merge conflict",
     ),
-    "the file ends too early": Row("</net>\n", "", 19, "it ends before its elements are closed"),
+    "the file ends too early": Row("</net>\n", "", 19, "it ends before"),
 }
 
 

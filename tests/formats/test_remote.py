@@ -246,7 +246,7 @@ REFUSALS = {
     "forbidden": Refusal(manner="forbidden", says="its server answered 403"),
     "redirects in a circle": Refusal(manner="circle", says="redirects more than 5 times"),
     "slow": Refusal(manner="slow", says="took too long"),
-    "less than promised": Refusal(manner="longer", says="sent fewer bytes than it promised"),
+    "less than promised": Refusal(manner="longer", says="fewer bytes"),
 }
 
 
@@ -295,14 +295,14 @@ def test_a_bin_that_is_smaller_than_said(server: Server) -> None:
     status, output = call("validate", server.url("grows", "shrunk.xml"))
     assert status in (1, 2)
     assert "Traceback" not in output
-    assert "is shorter than the server said" in output
+    assert "shorter than the server said" in output
 
 
 @pytest.mark.parametrize(
     ("manner", "says"),
     [
-        ("elsewhere", "does not send the bytes that"),
-        ("parts", "does not send the bytes that"),
+        ("elsewhere", "does not send the bytes"),
+        ("parts", "does not send the bytes"),
         ("changes", "it changed while"),
     ],
 )
@@ -379,7 +379,7 @@ TAKES_ONE_MODEL = (
 @pytest.mark.parametrize("function", TAKES_ONE_MODEL)
 def test_a_folder_in_python(memory: str, tmp_path: Path, function: Callable[[str], Any]) -> None:
     (tmp_path / "int8.xml").write_bytes((EXAMPLES / "int8.xml").read_bytes())
-    largest = r"is a folder, not a file; name a model in it, such as \S*"
+    largest = r"is a folder.* such as \S*"
     for folder, model in (
         (memory, "models/encoder.xml"),
         (f"{memory}/", "models/encoder.xml"),

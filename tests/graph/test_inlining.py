@@ -106,7 +106,7 @@ def test_a_loop_that_decides_for_itself_stays() -> None:
         body=lambda v: (v / 2, op.repeat_while(op.greater(op.reduce_sum(v, [0]), 1.0))),
     )
     before = seen(graph)
-    with pytest.raises(GraphError, match="its number of iterations is not known"):
+    with pytest.raises(GraphError, match="number of iterations"):
         graph.inline(y.layer)
     assert seen(graph) == before
 

@@ -184,7 +184,7 @@ def test_a_layer_of_one_name_in_a_body(tmp_path: Path) -> None:
     for other, needs in ((first, True), (outer, False)):
         path.write_text(text[:body] + text[body:].replace(f'"{second}"', f'"{other}"', 1))
         reasons = irshape.requires(path).to_dict()["reasons"]
-        assert any("the name of an earlier layer" in each["reason"] for each in reasons) is needs
+        assert any("an earlier layer" in each["reason"] for each in reasons) is needs
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_a_tokenizer_needs_the_library_of_the_same_release(case: Tokenizer) -> N
 
 def test_a_release_that_is_not_known_is_an_error(tmp_path: Path) -> None:
     answer = irshape.requires(saved(tmp_path, built(CASES[0][1])))
-    with pytest.raises(ValueError, match=r"there is no OpenVINO release '2024\.9'"):
+    with pytest.raises(ValueError, match=r"release '2024\.9'"):
         answer.reads("2024.9")
     with pytest.raises(ValueError, match="not an OpenVINO release"):
         answer.reads("newest")

@@ -168,7 +168,7 @@ class Refused(NamedTuple):
 
 
 REFUSED = [
-    Refused("past the end", 14, "there", r"\.bin .*m\.bin does not hold the 4 bytes at 14"),
+    Refused("past the end", 14, "there", r"m\.bin .*the 4 bytes at 14"),
     Refused("no .bin asked for", 0, "not asked for", r"read without its \.bin"),
     Refused("no such .bin", 0, "missing", r"there is no '.*m\.bin'"),
 ]

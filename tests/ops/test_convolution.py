@@ -621,7 +621,7 @@ def test_the_order_of_the_axes_in_memory_changes_nothing(
     case: str, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kernels, "MAX_COLUMNS", at_once)
-    monkeypatch.setattr(kernels, "_FEW_STEPS", min(at_once, kernels._FEW_STEPS))
+    monkeypatch.setattr(kernels, "FEW_STEPS", min(at_once, kernels.FEW_STEPS))
     operation, shape, kernel, given = ANY_LAYOUT[case]
     axes = len(shape) - 2
     default = {"strides": 1, "dilations": 1, "pads_begin": 0, "pads_end": 0}

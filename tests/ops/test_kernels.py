@@ -106,7 +106,7 @@ def test_a_kernel_belongs_to_the_versions_that_it_names() -> None:
     kernels.register(Gelu_2)(lambda operation, data: data)
     assert Gelu_2() in kernels
     assert Gelu_7() not in kernels  # inherits from Gelu_2
-    with pytest.raises(ValueError, match=r"Gelu of opset2 has a kernel already"):
+    with pytest.raises(ValueError, match="Gelu of opset2"):
         kernels.register(Gelu_7, Gelu_2)(lambda operation, data: data)
     assert Gelu_7() not in kernels
 

@@ -409,4 +409,4 @@ def test_a_number_that_the_device_narrows_is_explained(tmp_path: Path) -> None:
     comparison = irshape.crosscheck(model_of(numbers, tmp_path, "static"), numbers.inputs)
     assert comparison.ok, str(comparison)
     (row,) = (row for row in comparison.rows if row.layer.type == numbers.type)
-    assert row.reason == "the device computes boolean as u8"
+    assert "boolean as u8" in (row.reason or "")

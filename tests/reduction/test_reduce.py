@@ -295,11 +295,9 @@ USAGES = {
         "layers of",
     ),
     "a limit": Usage(["--max-tries", "2"], "sys.exit(1)", 0, "stopped by --max-tries"),
-    "no failure": Usage([], "sys.exit(0)", 1, "the command succeeds on the model"),
-    "another failure": Usage(["--status", "3"], "sys.exit(2)", 1, "ends with exit status 2, not 3"),
-    "other output": Usage(
-        ["--contains", "IR201"], "sys.exit('out of memory')", 1, "of its output: out of memory"
-    ),
+    "no failure": Usage([], "sys.exit(0)", 1, "the command succeeds"),
+    "another failure": Usage(["--status", "3"], "sys.exit(2)", 1, "exit status 2, not 3"),
+    "other output": Usage(["--contains", "IR201"], "sys.exit('out of memory')", 1, "out of memory"),
 }
 
 

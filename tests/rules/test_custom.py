@@ -98,7 +98,7 @@ CASES = {
     "its family selected": Case(rule(), TWICE, ("--select", "IR91")),
     "unknown function": Case(
         rule(xpath="//layer[nosuch(.)]"),
-        [("IR909", "error", "the XPath of IR910 could not be evaluated: Unregistered function")],
+        [("IR909", "error", "IR910 could not be evaluated: Unregistered")],
     ),
 }
 
@@ -173,8 +173,8 @@ WRONG = {
     "no code": Wrong(rule(code=None), "rules.custom[0]: it has no code"),  # type: ignore[arg-type]
     "no xpath": Wrong(rule(xpath=None), "rules.custom[0]: it has no xpath"),
     "no message": Wrong(rule(message=None), "rules.custom[0]: it has no message"),
-    "taken code": Wrong(rule("IR201"), "code: expected IR910 to IR949, got 'IR201'"),
-    "taken name": Wrong(rule(name="cycle"), "the name of the built-in rule IR114; choose"),
+    "taken code": Wrong(rule("IR201"), "code: expected IR910 to IR949"),
+    "taken name": Wrong(rule(name="cycle"), "the built-in rule IR114"),
     "one code twice": Wrong(rule() + rule(name="other"), "two rules have the code IR910"),
     "one name twice": Wrong(rule(name="a") + rule("IR911", name="a"), "two rules have the name a"),
     "placeholder": Wrong(rule(message="{colour}"), "'{colour}' is not a placeholder"),

@@ -105,7 +105,7 @@ def test_names_that_collide(tmp_path: Path, row: Row, version: str) -> None:
 def test_the_message_names_both(tmp_path: Path) -> None:
     path = saved(tmp_path, chain(Names(of_input="a")), "10")
     (error,) = [each for each in irshape.validate(path).diagnostics if each.severity == "error"]
-    assert "the output 'y' after this layer: 'a'" in error.message
-    assert "the input 'x' has this tensor name" in error.message
+    assert "the output 'y'" in error.message
+    assert "the input 'x'" in error.message
     assert error.layer is not None
     assert error.layer["name"] == "a"

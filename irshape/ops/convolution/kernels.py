@@ -32,7 +32,7 @@ from .depthwise import by_channel
 MAX_COLUMNS: Final = 1 << 20
 """The largest number of elements in a matrix of patches, so that the matrix fits into a cache."""
 
-_FEW_STEPS: Final = 256
+FEW_STEPS: Final = 256
 """Matrix products get at least this many rows: short lines of the result are combined."""
 
 
@@ -104,7 +104,7 @@ def _by_patch(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...])
     result = np.empty((batch, *steps, groups * outputs), area.dtype)
     depth, line = matrices.shape[1], prod(steps[1:])
     samples = max(MAX_COLUMNS // (groups * depth * line * steps[0]), 1)
-    lines = max(MAX_COLUMNS // (groups * depth * line), -(-_FEW_STEPS // line))
+    lines = max(MAX_COLUMNS // (groups * depth * line), -(-FEW_STEPS // line))
     if samples > 1:
         lines = steps[0]
     for first in range(0, batch, samples):

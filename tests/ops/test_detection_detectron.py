@@ -8,8 +8,6 @@ import numpy as np
 from differential.cases import Case, const, data
 from rows import against_openvino, attributes_of, different, parameters, table, written
 
-PREFIX = "ExperimentalDetectron"
-
 
 def case(
     type: str,
@@ -19,7 +17,7 @@ def case(
     version: str = "opset6",
     **given: Any,
 ) -> Case:
-    return Case(PREFIX + type, version, attributes_of(attributes), inputs, outputs=outputs, **given)
+    return Case(type, version, attributes_of(attributes), inputs, outputs=outputs, **given)
 
 
 def boxes(count: int, side: float = 40, least: float = 4) -> object:
@@ -49,7 +47,7 @@ def output(
         data(element_type, f"{count},{classes}", different((count, classes))),
         const(element_type, [[60, 80, 1]]),
     ]
-    return case("DetectionOutput", attributes, inputs, outputs=3)
+    return case("ExperimentalDetectronDetectionOutput", attributes, inputs, outputs=3)
 
 
 def output_shapes(
@@ -57,7 +55,8 @@ def output_shapes(
 ) -> Case:
     attributes = written(f"{DETECTION} num_classes=3 deltas_weights=1,1,1,1", **given)
     rest = {"outputs": 3, "version": version, "run": False, "known": known}
-    return case("DetectionOutput", attributes, parameters(shapes, types), **rest)
+    inputs = parameters(shapes, types)
+    return case("ExperimentalDetectronDetectionOutput", attributes, inputs, **rest)
 
 
 FIT = ("8,4", "8,12", "8,3", "1,3")
@@ -121,7 +120,7 @@ def proposals(
         data(element_type, f"{4 * count},{rows},{columns}", low=-0.6, high=0.6),
         data(element_type, f"{count},{rows},{columns}", different((count, rows, columns))),
     ]
-    return case("GenerateProposalsSingleImage", attributes, inputs, outputs=2)
+    return case("ExperimentalDetectronGenerateProposalsSingleImage", attributes, inputs, outputs=2)
 
 
 def proposal_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
@@ -173,12 +172,13 @@ def grid(rows: int = 3, columns: int = 4, element_type: str = "f32", **given: st
         data(element_type, f"1,5,{rows},{columns}"),
         data(element_type, "1,3,60,90"),
     ]
-    return case("PriorGridGenerator", attributes, inputs)
+    return case("ExperimentalDetectronPriorGridGenerator", attributes, inputs)
 
 
 def grid_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
     attributes = written("flatten=true h=0 w=0 stride_x=0 stride_y=0", **given)
-    return case("PriorGridGenerator", attributes, parameters(shapes, types), run=False)
+    inputs = parameters(shapes, types)
+    return case("ExperimentalDetectronPriorGridGenerator", attributes, inputs, run=False)
 
 
 GRID = [
@@ -237,12 +237,13 @@ def features(levels: int = 2, element_type: str = "f32", **given: str) -> Case:
         data(element_type, f"{len(ROIS)},4", ROIS),
         *[data(element_type, f"1,3,{24 // 2**level},{20 // 2**level}") for level in range(levels)],
     ]
-    return case("ROIFeatureExtractor", attributes, inputs, outputs=2)
+    return case("ExperimentalDetectronROIFeatureExtractor", attributes, inputs, outputs=2)
 
 
 def feature_shapes(*shapes: str, types: str = "f32", version: str = "opset6", **given: str) -> Case:
     attributes, rest = written(EXTRACTOR, **given), {"outputs": 2, "version": version}
-    return case("ROIFeatureExtractor", attributes, parameters(shapes, types), run=False, **rest)
+    inputs = parameters(shapes, types)
+    return case("ExperimentalDetectronROIFeatureExtractor", attributes, inputs, run=False, **rest)
 
 
 OLD = written("distribute_rois_between_levels=1 image_id=0 preserve_rois_order=1")
@@ -284,11 +285,12 @@ FEATURES = [
 def top(max_rois: str = "3", element_type: str = "f32", **given: Any) -> Case:
     scores = data(element_type, "6", [0.3, 0.9, 0.1, 0.95, 0.5, 0.2])
     inputs = [data(element_type, "6,4", boxes(6)), scores]
-    return case("TopKROIs", {"max_rois": max_rois}, inputs, **given)
+    return case("ExperimentalDetectronTopKROIs", {"max_rois": max_rois}, inputs, **given)
 
 
 def top_shapes(*shapes: str, types: str = "f32", max_rois: str = "3") -> Case:
-    return case("TopKROIs", {"max_rois": max_rois}, parameters(shapes, types), run=False)
+    inputs = parameters(shapes, types)
+    return case("ExperimentalDetectronTopKROIs", {"max_rois": max_rois}, inputs, run=False)
 
 
 TOP = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from differential.cases import Case, Input, const, data
@@ -15,21 +16,18 @@ def ints(shape: str, element_type: str = "i64") -> Input:
     return data(element_type, shape)
 
 
-def of_bags(
-    form: str, inputs: list[Input], reduction: str | None, options: dict[str, Any]
-) -> list[Case]:
-    """EmbeddingBag…-15, and -Sum-3 where it is not about means."""
-    newer = row(f"EmbeddingBag{form}-15", {"reduction": reduction}, *inputs, **options)
-    older = row(f"EmbeddingBag{form}Sum-3", {}, *inputs, **options)
-    return [newer] if reduction == "mean" else [newer, older]
+def of_bags(newer: str, older: str) -> Callable[..., list[Case]]:
+    """What makes the cases of inputs: of both operations, but of the newer one for means."""
+
+    def make(inputs: list[Input], reduction: str | None = None, **options: Any) -> list[Case]:
+        first = row(newer, {"reduction": reduction}, *inputs, **options)
+        return [first] if reduction == "mean" else [first, row(older, {}, *inputs, **options)]
+
+    return make
 
 
-def offsets(inputs: list[Input], reduction: str | None = None, **options: Any) -> list[Case]:
-    return of_bags("Offsets", inputs, reduction, options)
-
-
-def packed(inputs: list[Input], reduction: str | None = None, **options: Any) -> list[Case]:
-    return of_bags("Packed", inputs, reduction, options)
+offsets = of_bags("EmbeddingBagOffsets-15", "EmbeddingBagOffsetsSum-3")
+packed = of_bags("EmbeddingBagPacked-15", "EmbeddingBagPackedSum-3")
 
 
 def segments(inputs: list[Input], **options: Any) -> list[Case]:

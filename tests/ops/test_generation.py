@@ -19,9 +19,6 @@ def numbers(type: str, *values: float) -> list[Input]:
     return [const(type, value) for value in values]
 
 
-FROM_2_TO_6 = node("Range-4", "output_type=i64", *numbers("i32", 2, 8, 2))
-
-
 def given(type: str, *values: float) -> list[Input]:
     """The three as inputs of the model."""
     return [data(type, "", value) for value in values]

@@ -77,9 +77,8 @@ class Refused(NamedTuple):
     [
         Refused("[3] [7]", "data", "rank 2 or more", "rank 1"),
         Refused("[] [1,3]", "scale", "rank 1", "rank 0"),
-        Refused(
-            "[4] [1,3,8]", "scale", "3", "4"
-        ),  # the operand with more axes sets the size, whatever the order
+        # the operand with more axes sets the size, whatever the order
+        Refused("[4] [1,3,8]", "scale", "3", "4"),
         Refused("[5..9] [1,2..4]", "scale", "2..4", "5..9"),
         Refused("[3] [1,3] [9,9,6,2]", "points", "1", "6"),  # axes behind `...` count from the end
         Refused("[3] [1,3] [1,3]", "points", "2", "3"),

@@ -32,9 +32,8 @@ class Span(NamedTuple):
         Span("Gelu", since=7, opsets=range(7, 17)),
         Span("RNNCell", since=1, opsets=(1, *range(3, 17))),  # but for opset2
         Span("Xor", since=1, opsets=range(1, 2)),  # gone after opset1, without a later version
-        Span(
-            "ShapeOf", since=3, opsets=range(3, max(OPSETS) + 1)
-        ),  # among the few that opset17 repeats
+        # among the few that opset17 repeats
+        Span("ShapeOf", since=3, opsets=range(3, max(OPSETS) + 1)),
         Span("GroupedMatMul", since=17, opsets=range(17, 18)),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -354,7 +355,7 @@ def test_trouble_with_a_file_does_not_stop_the_others(
     stale = models / "b" / "stale.xml"
     wanted = fix(stale).data
     assert call("models", "--in-place", f"-j{trouble.jobs}") == 2
-    assert f"'models/a/wrong.xml': {trouble.said}" in capsys.readouterr().err
+    assert re.search(f"'models/a/wrong.xml': .*{trouble.said}", capsys.readouterr().err)
     assert stale.read_bytes() == wanted
     assert not list(models.rglob(".*")), "a file that was begun"
 

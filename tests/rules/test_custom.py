@@ -96,10 +96,6 @@ CASES = {
     ),
     "another family selected": Case(rule(), [], ("--select", "IR2")),
     "its family selected": Case(rule(), TWICE, ("--select", "IR91")),
-    "unknown function": Case(
-        rule(xpath="//layer[nosuch(.)]"),
-        [("IR909", "error", "IR910 could not be evaluated: Unregistered")],
-    ),
 }
 
 
@@ -117,6 +113,13 @@ def test_layers_that_one_place_declares_are_reported_each(folder: Path) -> None:
 def test_what_is_reported(folder: Path, case: Case) -> None:
     (folder / "irshape.toml").write_text(case.configuration)
     assert findings(*case.options) == case.reported
+
+
+def test_an_unknown_function_is_reported(folder: Path) -> None:
+    (folder / "irshape.toml").write_text(rule(xpath="//layer[nosuch(.)]"))
+    [(code, severity, message)] = findings()
+    assert (code, severity, "IR910" in message) == ("IR909", "error", True)
+    assert "Unregistered function" in message
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -925,7 +925,8 @@ class Operations:
     ) -> Output:
         """Deformable convolution in which `mask` weights each sampling point.
 
-        With `bilinear_interpolation_pad`, zeros surround the data.
+        With `bilinear_interpolation_pad`, points up to one pixel outside are interpolated with
+        zeros.
         Specification: DeformableConvolution-8.
 
         data: shape [batch,channels,height,width].
@@ -979,7 +980,8 @@ class Operations:
     ) -> Output:
         """The average of interpolated samples of each bin of a region, with bins moved by `offsets`.
 
-        Each bin has its own channels. After a region with batch item -1, the result is 0.
+        Each bin has its own channels. From the first region with batch item -1 on, the result is
+        0.
         Specification: DeformablePSROIPooling-1.
 
         data: rank 4.
@@ -1800,7 +1802,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Samples an NCHW image at the points in `grid`. Coordinates -1 and 1 are its borders.
+        """Samples an NCHW image at the points in `grid`, where -1 and 1 are borders of the image.
         Specification: GridSample-9.
 
         data: shape [batch,channels,height,width].
@@ -1917,7 +1919,7 @@ class Operations:
 
         The result for group `g` is `mat_a[g]` times the transpose of `mat_b[g]`. If `mat_a` is a
         single
-        matrix `[T,K]`, `offsets` assigns its rows to the groups.
+        matrix `[T,K]`, `offsets` are the positions after the last row of each group.
         Specification: GroupedMatMul-17.
 
         mat_a: an input.
@@ -2967,7 +2969,7 @@ class Operations:
     ) -> tuple[Output, Output, Output]:
         """Like NonMaxSuppression-5, but `soft_nms_sigma` lowers scores beyond `iou_threshold`, too.
 
-        If `soft_nms_sigma` is given, overlaps never drop boxes.
+        If `soft_nms_sigma` is above 0, only `score_threshold` drops boxes.
         Specification: NonMaxSuppression-9.
 
         boxes: shape [batch,num_boxes,4].
@@ -3212,7 +3214,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`a` to the power of `b`. Integer results wrap around, and lose fractions (if `b` < 0).
+        """`a` to the power of `b`. Integer results wrap around; for `b` < 0 they are truncated.
         Specification: Power-1.
 
         a: an input.
@@ -3231,7 +3233,7 @@ class Operations:
     ) -> Output:
         """`slope * x` where x is negative, else x.
 
-        A slope of rank 1 is applied along axis 1 of x if its size fits. Other slopes are
+        A slope of rank 1 with the size of axis 1 of x applies along that axis. Others are
         broadcast.
         Specification: PReLU-1.
 
@@ -3428,7 +3430,8 @@ class Operations:
         """The average of each bin of a region or, in mode `bilinear`, of samples in parts of the
         bin.
 
-        Each bin or part has its own channels. After a region with batch item -1, the result is 0.
+        Each bin or part has its own channels. The result is 0 from a region with batch item -1
+        on.
         Specification: PSROIPooling-1.
 
         data: rank 4.
@@ -3459,7 +3462,8 @@ class Operations:
         The generator is that of TensorFlow (Philox) or PyTorch (Mersenne Twister). In OpenVINO,
         each
         run of the model draws the next numbers. irshape always draws the numbers of the first
-        run.
+        run; if
+        both seeds are 0, they differ each time.
         Specification: RandomUniform-8.
 
         out_shape: rank 1.
@@ -3722,9 +3726,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Applies the logistic function to the position and objectness of every region.
+        """Applies the logistic function to position, objectness and class scores of every region.
 
-        With `do_softmax`, softmax over the classes follows, and axes `axis` to `end_axis` are
+        With `do_softmax`, class scores get softmax instead, and axes `axis` to `end_axis` are
         joined.
         Specification: RegionYolo-1.
 
@@ -4210,7 +4214,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Elements of `then` where `cond` is true, and of `else` where it is false.
+        """Elements of `then` where `cond` is true, and of `otherwise` where it is false.
         Specification: Select-1.
 
         cond: an input.
@@ -4384,7 +4388,7 @@ class Operations:
         opset: Literal[8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """`exp(x)` divided by its sum along the axis.
+        """`exp(x)` divided by its sum along `axis`. A negative `axis` counts from the end.
         Specification: SoftMax-8.
 
         data: an input.

@@ -91,7 +91,7 @@ class Elu(Unary):
 class PReLU(Operation):
     """`slope * x` where x is negative, else x.
 
-    A slope of rank 1 is applied along axis 1 of x if its size fits. Other slopes are broadcast.
+    A slope of rank 1 with the size of axis 1 of x applies along that axis. Others are broadcast.
     """
 
     since = 1
@@ -226,7 +226,7 @@ class Swish(Operation):
 
 
 class Gelu_2(Unary):
-    """`x * Φ(x)`, where Φ is the distribution function of the normal distribution."""
+    """`x * Φ(x)`, where Φ is the distribution function of the standard normal distribution."""
 
     since = 2
     data = operand(FLOATING)
@@ -406,7 +406,7 @@ def _softmax(data: Array, out: Array, axis: int) -> Array:
 
 
 class SoftMax_8(SoftMax_1):
-    """`exp(x)` divided by its sum along the axis."""
+    """`exp(x)` divided by its sum along `axis`. A negative `axis` counts from the end."""
 
     since = 8
 

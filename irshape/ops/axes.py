@@ -84,7 +84,7 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
 def repeated(
     axes: Sequence[int] | None, rank: int | None = None, at: str = "axes"
 ) -> Iterator[Fault]:
-    """Yields a fault for the first known axis that occurs twice. OpenVINO accepts such a layer."""
+    """Yields a fault for the first axis that occurs twice. OpenVINO accepts such a layer."""
     return doubted(distinct, axes or (), rank=rank, at=at, rule=DUPLICATE_VALUES, accepted=True)
 
 
@@ -112,7 +112,7 @@ MAX_RANK = 256
 
 
 def of_length(sizes: Tensor) -> PartialShape:
-    """Returns a shape of dynamic dimensions. Its rank is the number of elements of `sizes`."""
+    """Returns a shape with a dynamic dimension for each element of `sizes`, or of dynamic rank."""
     count = sizes.shape[0] if sizes.rank == 1 else DYNAMIC
     return (
         PartialShape.of_rank(count.low)

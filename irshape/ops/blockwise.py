@@ -108,7 +108,7 @@ def is_dense(array: Array) -> bool:
 
 
 def each(function: Callable[[Array, Array], None], data: Array, out: Array | None = None) -> Array:
-    """Returns `function` of all elements of `data`, computed in blocks. The memory layout stays.
+    """Returns the result of `function` for all elements of `data`, in the memory layout of `data`.
 
     function: takes a block and the array for its result, which may be the block itself.
     """

@@ -49,7 +49,7 @@ _DECIDED: Final[dict[str, Callable[[Expression, Expression], Expression | None]]
     "gt": lambda a, b: _at_least(b, a, then=0),
     "ge": lambda a, b: _at_least(a, b, then=1),
 }
-"""Maps comparisons of Python's `operator` to functions that compare two expressions."""
+"""Maps names in Python's `operator`, e.g. `lt`, to functions that compare two expressions."""
 
 
 class ElementwiseComparison(Binary):

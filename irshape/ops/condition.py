@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Select(Broadcasting):
-    """Elements of `then` where `cond` is true, and of `else` where it is false."""
+    """Elements of `then` where `cond` is true, and of `otherwise` where it is false."""
 
     since = 1
     cond = operand(BOOLEAN_TYPE)

@@ -7,8 +7,9 @@ Integers of up to 16 bits are summed in f64, where the sums are exact.
 In a conversion to a floating-point type, numbers are rounded to nearest, ties to even. Numbers that
 are too large become infinity. In f8e4m3 they become NaN; in f4e2m1, nf4 and f8e8m0, the largest
 value. Conversions to f8e4m3 and f8e5m2 go through f16. In a conversion to an integer type, numbers
-are truncated towards zero. Numbers that do not fit keep their low bits, as in C++ on x86. In a
-conversion to boolean, numbers other than zero become true.
+are truncated towards zero to i32 or i64; NaN, and numbers that do not fit, become the lowest
+integer. Types with fewer bits keep the low bits of the result, as in C++ on x86. In a conversion to
+boolean, numbers other than zero become true.
 """
 
 from __future__ import annotations

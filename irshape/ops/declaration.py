@@ -335,7 +335,7 @@ class Operation:
         return {}
 
     def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
-        """Returns whether every evaluation runs this body, without a call of `view.run`."""
+        """Returns whether every evaluation runs this body. Does not call `view.run`."""
         return False
 
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
@@ -416,7 +416,7 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
 
 
 def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
-    """Raises `Violation` if the declared operand does not allow an input's element type or rank."""
+    """Raises `Violation` if an operand does not allow the element type or rank of its input."""
     operands = operation.operands
     shared: dict[str, ElementType] = {}
     for index, tensor in enumerate(inputs):

@@ -5,8 +5,8 @@
                  "infers a dynamic rank", _reduced_axes),
     )
 
-A difference names a release. All releases before it refuse the layer, ignore a part of it, do not
-run it, or infer it differently. A function such as `_reduced_axes` recognises affected layers by
+A difference names a release. Releases before it refuse the layer, ignore a part of it, do not run
+it, or infer it differently. A function such as `_reduced_axes` recognises affected layers by
 the types and shapes that the newest release infers. Each difference was measured with OpenVINO.
 """
 
@@ -72,12 +72,12 @@ class Surroundings:
 
     @cached_property
     def measured(self) -> set[int]:
-        """The positions of the layers that only copy sizes from a ShapeOf, and of the ShapeOf."""
+        """The positions of ShapeOf layers, and of layers that only copy their elements."""
         return self._passing("ShapeOf")
 
     @cached_property
     def stored(self) -> set[int]:
-        """The positions of the layers that only copy elements of a variable."""
+        """The positions of ReadValue layers, and of layers that only copy their elements."""
         return self._passing("ReadValue")
 
     def _passing(self, type_name: str) -> set[int]:
@@ -180,7 +180,7 @@ When = Callable[[Site], bool]
 
 
 class Difference(NamedTuple):
-    """How all releases before a certain release treat some layers differently."""
+    """How releases before a certain release treat some layers differently."""
 
     kind: Kind
     detail: Detail

@@ -31,7 +31,7 @@ def erf(data: Array) -> Array:
 
 
 def gelu(data: Array) -> Array:
-    """Returns `x * Φ(x)`, where Φ is the distribution function of the normal distribution."""
+    """Returns `x * Φ(x)`, where Φ is the standard normal distribution function."""
     return each(_gelu_single if data.dtype == np.float32 else _by_number(_gelu), data)
 
 

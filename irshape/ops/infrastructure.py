@@ -101,7 +101,7 @@ class ConstantTypeName(TypeName):
         element_type = super().read(text)
         name = element_type.name
         if text != name and name in ("f16", "f32", "f64", "boolean"):
-            raise Malformed(f'"{name}", in small letters')
+            raise Malformed(f'"{name}", in lower case')
         return element_type
 
 

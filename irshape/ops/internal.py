@@ -22,7 +22,7 @@ ORIGINS: Final = {
     "gpu_opset": "the GPU plugin inserts it while it compiles the model",
     "SnippetsOpset": "the CPU plugin generates code from it",
 }
-"""Maps the versions of internal operations to the part of OpenVINO that inserts them."""
+"""Maps the versions of internal operations to clauses that say which part of OpenVINO uses them."""
 
 EXTENSIONS: Final = {
     "PagedAttentionExtension": "attention over a cache of keys and values in blocks",

@@ -1,7 +1,7 @@
 """The kinds of attributes, e.g. boolean: how OpenVINO reads texts, and the allowed values.
 
-A kind converts a text to a Python value, or raises `Malformed`. If OpenVINO silently accepts such a
-text, `Malformed.value` is the value that OpenVINO uses.
+A kind converts a text to a Python value, or raises `Malformed`. If OpenVINO silently accepts a
+malformed text, `Malformed.value` is the value that OpenVINO uses.
 """
 
 from __future__ import annotations
@@ -174,8 +174,8 @@ _WORDS = ("inf", "-inf", "nan")
 class Real(Kind):
     """A number.
 
-    OpenVINO converts the number to f32. Beyond the range of f32, the number becomes infinite; in a
-    list, OpenVINO refuses it. "inf" is allowed, and the largest f64, which means "no limit".
+    OpenVINO converts the number to f32. Beyond the range of f32, the number becomes infinite. In a
+    list, OpenVINO refuses such a number, except "inf" and the largest f64, which means "no limit".
     """
 
     name = "float"
@@ -361,7 +361,8 @@ class ShapeText(Kind):
 def _as_openvino_reads(text: str) -> PartialShape | None:
     """Returns the shape that OpenVINO 2026.4 reads from a malformed text, or None.
 
-    It reads an overflowing size and -2 as 0. It reads an empty interval and 1..-1 as `?`.
+    It reads a size that overflows, or that is negative but not -1, as 0. It reads an empty interval
+    and an interval up to -1, e.g. `1..-1`, as `?`.
     """
     dims: list[str] = []
     for each in text.strip(BLANKS).strip("[]").split(","):

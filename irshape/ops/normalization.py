@@ -96,8 +96,8 @@ class AlongAxes(Operation):
     axes = operand(INTEGER, value=True, packed=True)
 
     def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
-        """Yields faults of repeated axes and axes out of range. OpenVINO reports them only at run
-        time."""
+        """Yields a fault for axes out of range, which OpenVINO reports only at run time, or for
+        repeated axes, which it accepts."""
         if axes.known is not None and data.rank is not None:
             faults = list(doubted(counted_axes, axes.known, data.rank))
             yield from faults or repeated(axes.known, data.rank)

@@ -37,9 +37,7 @@ def between(low: Number, high: Number) -> Between:
 
 
 Axes = tuple[str | int | EllipsisType, ...]
-"""The axes of a shape, e.g. `("batch", "channels", ...)`. An axis is a name, a size, or `"?"` for
-any size. Axes of one name have the same size in all operands. `...` stands for any number of axes.
-"""
+"""The axes of a shape, e.g. `("batch", "channels", ...)`, as `Operand` describes them."""
 
 
 _USUAL_RANKS: Final = range(9)
@@ -182,7 +180,7 @@ def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
         relation="type",
         expected="i64",
         actual=element_type,
-        help="store it as i64, or insert a Convert",
+        help="store the value as i64, or insert a Convert",
     )
 
 

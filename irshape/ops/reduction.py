@@ -113,9 +113,9 @@ def folded(function: Any, data: Array, axes: tuple[int, ...], keep_dims: bool) -
 
 
 class BoundedReduction(Reduction):
-    """The base class of reductions for which irshape also infers bounds of the result for a list.
+    """The base class of reductions for which irshape also infers bounds of the result.
 
-    `of_list` computes the bounds.
+    `of_list` computes the bounds if `data` is a list.
     """
 
     def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:

@@ -186,7 +186,6 @@ def plugins() -> tuple[type[Operation], ...]:
 
 
 _registered: list[type[Operation]] = []
-"""The operations that this process has registered with `register`."""
 
 
 def registered_operations() -> tuple[type[Operation], ...]:
@@ -197,8 +196,8 @@ def registered_operations() -> tuple[type[Operation], ...]:
 def register(operation: type[Operation]) -> None:
     """Declares an operation for this process, in place of a class of the same name and module.
 
-    A class without `since` and `custom_version` gets the version `extension`, which OpenVINO's own
-    custom operations have. Raises `ValueError` if the operation is declared already.
+    A class without `since` and `custom_version` gets the version `extension`, which OpenVINO gives
+    to custom operations by default. Raises `ValueError` if the operation is declared already.
     """
     source = f"{operation.__module__}:{operation.__qualname__}"
     _registered[:] = [

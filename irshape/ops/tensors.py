@@ -55,7 +55,7 @@ class Value:
     def dimension(self, index: int) -> Dimension | None:
         """Returns an element as a dimension; None if its upper bound is negative or NaN.
 
-        An element with the lower bound -1 and no upper bound becomes `?`.
+        A negative lower bound becomes 0, so that -1 to infinity becomes `?`.
         """
         low, high = self.lower[index], self.upper[index]
         if low == high and low.__class__ is int and low >= 0:

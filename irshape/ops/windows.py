@@ -56,7 +56,7 @@ def same_padding(size: int, span: int, stride: int, auto_pad: str) -> tuple[int,
 def check_per_axis(operation: Any, axes: int) -> None:
     """Raises `Violation` unless attributes such as `strides` have a number for each spatial axis.
 
-    Strides and dilations cannot be 0. An attribute may be absent or empty.
+    Kernel, strides and dilations cannot be 0. An attribute may be absent or empty.
     """
     for name in ("kernel", "strides", "dilations", "pads_begin", "pads_end", "output_padding"):
         sizes = getattr(operation, name, None)

@@ -20,7 +20,7 @@ LARGEST_EXPONENT = 64
 
 
 def _is_positive(divisor: Expression) -> bool:
-    """Returns whether a divisor can be positive. If so, assumes that it is 1 or more."""
+    """Returns whether a divisor is an integer that can be 1 or more, and assumes that it is."""
     facts = divisor.facts
     return divisor.is_whole and facts.assume_at_least(divisor, facts.number(1))
 
@@ -164,13 +164,13 @@ class FloorMod(Division):
 
 
 def _below(size: Number, divisor: Interval) -> Number:
-    """Returns the largest absolute value of a remainder: `size`, the absolute value of the divisor,
-    or `size - 1` for integers."""
+    """Returns the largest absolute value of a remainder: `size`, or `size - 1` for integers, where
+    `size` is the largest absolute value of the divisor."""
     return size - 1 if any(isinstance(bound, int) for bound in divisor) else size
 
 
 class Power(Binary):
-    """`a` to the power of `b`. Integer results wrap around, and lose fractions (if `b` < 0)."""
+    """`a` to the power of `b`. Integer results wrap around; for `b` < 0 they are truncated."""
 
     since = 1
 

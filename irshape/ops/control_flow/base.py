@@ -74,6 +74,6 @@ class ControlFlow(Operation):
                         f"nothing feeds Parameter {parameter.id} of `{view.tag}`{why}",
                         expected="an entry in the port map",
                         rule=PORT_MAP,
-                        help="add an entry for it to the port map, or let one Parameter feed all "
-                        "layers that use the input",
+                        help="add an entry for the Parameter to the port map, or let one Parameter "
+                        "feed all layers that use the input",
                     )

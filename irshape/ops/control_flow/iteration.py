@@ -183,9 +183,9 @@ class Iteration(ControlFlow):
 
 
 def _widened(before: Dimension, brought: Dimension) -> Dimension:
-    """Returns a dimension of a state that covers `before` and `brought`, the size from a back edge.
+    """Returns a dimension that covers two sizes of a state: `before`, and `brought` by a back edge.
 
-    The result is `before`, without its expression if that does not cover `brought`, or `?`.
+    The result is `before` (without its expression if only its bounds cover `brought`), or `?`.
     """
     if before.encloses(brought):
         return before
@@ -212,6 +212,6 @@ def part(array: Array, binding: PortBinding, iteration: int) -> Array:
 
 
 def joined(parts: list[Array], binding: PortBinding) -> Array:
-    """Returns the concatenated results of all iterations; in reverse for a negative `stride`."""
+    """Returns the results of all iterations, concatenated; in reverse order if `stride` < 0."""
     shaped = [result if result.ndim else result.reshape(1) for result in parts]
     return np.concatenate(shaped[::-1] if binding.stride < 0 else shaped, axis=binding.axis or 0)

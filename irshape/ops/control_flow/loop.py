@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _states(site: Site) -> bool:
-    """Returns whether a dynamic dimension of an initial state differs from that inside the body."""
+    """Returns whether a dynamic dimension of an initial state has other bounds inside the body."""
     return any(
         state and one != other and one.is_dynamic
         for given, taken, state in site.entering
@@ -47,7 +47,7 @@ class Loop(Iteration):
     inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)
 
     def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
-        """Returns the id of the condition's Result, and the iteration number's port map entry."""
+        """Returns the id of the condition's Result, and the iteration number's entry or None."""
         outputs = {binding.purpose: binding for binding in reversed(view.outputs)}
         inputs = {binding.purpose: binding for binding in reversed(view.inputs)}
         if "execution_condition" not in outputs:

@@ -74,7 +74,7 @@ class TensorIterator(Iteration):
     def counts(
         self, view: BodyView[Any], inputs: tuple[Tensor, ...]
     ) -> list[tuple[PortBinding, int]]:
-        """Returns the sliced inputs whose size is known, each with its number of slices.
+        """Returns the entries for sliced inputs of known size, each with the number of slices.
 
         The slices cover the elements from `start` to `end`, both included.
         """
@@ -91,7 +91,7 @@ class TensorIterator(Iteration):
                     length >= binding.part_size,
                     f"axis {binding.axis} of input {binding.external}, of size {size}, is too "
                     f"short for part_size={binding.part_size} from {binding.start} to "
-                    f"{binding.end}; OpenVINO cannot run it",
+                    f"{binding.end}; OpenVINO cannot run the layer",
                     rule=PORT_MAP,
                 )
                 counts.append((binding, length // binding.part_size))
@@ -168,7 +168,7 @@ class TensorIterator(Iteration):
             dims[axis].contains(binding.part_size) or binding.part_size < 1,
             f"the port map concatenates output {binding.external} with "
             f"part_size={binding.part_size}, but the body's result {result.shape} has "
-            f"{dims[axis]} along axis {axis}; OpenVINO cannot run it",
+            f"{dims[axis]} along axis {axis}; OpenVINO cannot run the layer",
             rule=PORT_MAP,
         )
         if count is None:

@@ -98,9 +98,9 @@ class BackwardConvolution(Convolving):
 
 
 def shifted(dim: Dimension, number: int) -> Dimension:
-    """Returns `dim + number`, or 0 if the sum is negative. `number` < 0 removes padding.
+    """Returns `dim + number`, where `number` < 0 removes padding.
 
-    If the upper bound becomes negative, the result has no upper bound, as in OpenVINO.
+    A negative lower bound becomes 0. As in OpenVINO, a negative upper bound becomes no upper bound.
     """
     low = max(dim.low + number, 0)
     high = UNBOUNDED if dim.high == UNBOUNDED or dim.high + number < 0 else dim.high + number

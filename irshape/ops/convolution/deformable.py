@@ -134,7 +134,7 @@ class DeformableConvolution_1(Sliding):
 class DeformableConvolution_8(DeformableConvolution_1):
     """Deformable convolution in which `mask` weights each sampling point.
 
-    With `bilinear_interpolation_pad`, zeros surround the data.
+    With `bilinear_interpolation_pad`, points up to one pixel outside are interpolated with zeros.
     """
 
     since = 8

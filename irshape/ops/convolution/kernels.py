@@ -61,7 +61,7 @@ def convolved(data: Array, filters: Array, frame: Frame) -> Array:
 
 @lru_cache(maxsize=1024)
 def _reach(frame: Frame, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-    """Returns the number of windows along each axis, and whether every window is one pixel."""
+    """Returns the number of windows along each axis, and whether they are exactly the pixels."""
     return frame.steps(sizes), (
         all(k == 1 for k in frame.kernel)
         and all(s == 1 for s in frame.strides)

@@ -70,7 +70,7 @@ class DetectionOutputs(Operation):
         return 4 if self.normalized else 5
 
     def counts(self, *inputs: Any) -> tuple[int, int]:
-        """Returns the number of classes and of prior boxes that inputs imply; 0 if unknown."""
+        """Returns the number of classes and of prior boxes, each 0 if unknown."""
         raise NotImplementedError
 
     def infer(
@@ -249,13 +249,13 @@ class DetectionOutputs(Operation):
 
 
 def divided(name: str, tensor: Tensor, axis: int, divisor: int) -> int:
-    """Returns the known size of an axis divided by a number, or raises `Violation`."""
+    """Returns a known size divided by a number. Raises `Violation` if there is a remainder."""
     what = f"dimension {axis} of `{name}` {tensor.shape}"
     return axes.divided(tensor.shape[axis], divisor, what, name, INPUT_SHAPES).low
 
 
 def priors_of(name: str, tensor: Tensor, axis: int, per_prior: int, priors: int) -> int:
-    """Returns the number of prior boxes that the size of an axis implies; 0 if it is unknown.
+    """Returns the number of prior boxes that an axis implies; `priors` if its size is dynamic.
 
     per_prior: how many elements along the axis each prior box has.
     priors: the number of prior boxes according to earlier inputs; 0 if unknown.

@@ -72,9 +72,9 @@ def greedy(
     overlap: Callable[[Array, Array], Array] = overlaps,
     eta: float = 1.0,
 ) -> list[int]:
-    """Returns the boxes of `order` that overlap each box kept before by at most `threshold`.
+    """Returns `order` without boxes that overlap an earlier kept box by more than `threshold`.
 
-    At most `limit` boxes are kept. Each kept box multiplies a threshold above 0.5 by `eta`.
+    At most `limit` boxes are kept. After each, a threshold above 0.5 is multiplied by `eta`.
     """
     threshold = np.float32(threshold)
     kept: list[int] = []

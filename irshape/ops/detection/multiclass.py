@@ -56,8 +56,7 @@ class DetectionSuppression(Operation):
         )
 
     def ranked(self, scores: Array, candidates: Array) -> Array:
-        """Returns the indices of the `nms_top_k` best of the boxes for which `candidates` is
-        true."""
+        """Returns the indices of the `nms_top_k` best boxes for which `candidates` is true."""
         places = np.flatnonzero(candidates)
         return places[descending(scores[places])][: None if self.nms_top_k < 0 else self.nms_top_k]
 

@@ -27,7 +27,7 @@ def capped(dim: Dimension, most: int = UNBOUNDED) -> Dimension:
 
 
 def least_of(one: Dimension, other: Dimension) -> Dimension:
-    """Returns the smaller of two sizes, numbers or expressions, e.g. `boxes`.
+    """Returns the smaller of two sizes, each a number or an expression such as `boxes`.
 
     Returns `?` if one of the sizes is an interval.
     """
@@ -68,7 +68,7 @@ class BoxSuppression(Operation):
         inferred(
             "2023.1",
             "a NonMaxSuppression of dynamic boxes or scores",
-            "infers a wider shape",
+            "infers a less specific shape",
             _open_suppression,
             hides=EMPTY,
         ),
@@ -208,7 +208,7 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
 class NonMaxSuppression_5(NonMaxSuppression_4):
     """Like NonMaxSuppression-4, but without padding. Also returns scores and the number of boxes.
 
-    If `soft_nms_sigma` is given, boxes that overlap by up to `iou_threshold` get lower scores.
+    If `soft_nms_sigma` is above 0, boxes that overlap by up to `iou_threshold` get lower scores.
     """
 
     since = 5
@@ -237,7 +237,7 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
 class NonMaxSuppression_9(NonMaxSuppression_5):
     """Like NonMaxSuppression-5, but `soft_nms_sigma` lowers scores beyond `iou_threshold`, too.
 
-    If `soft_nms_sigma` is given, overlaps never drop boxes.
+    If `soft_nms_sigma` is above 0, only `score_threshold` drops boxes.
     """
 
     since = 9

@@ -26,9 +26,10 @@ LARGEST_STRETCH = math.log(1000 / 16)
 
 
 class Proposal_1(Operation):
-    """Boxes [image, x1, y1, x2, y2], in `post_nms_topn` rows for each image.
+    """Moves anchors by deltas. Returns the best boxes as rows [image, x1, y1, x2, y2].
 
-    If an image has fewer boxes, a row with image -1 follows them, then rows of zeros.
+    There are `post_nms_topn` rows for each image. If an image has fewer boxes, a row with image -1
+    follows them, then rows of zeros.
     """
 
     since = 1

@@ -116,7 +116,7 @@ class AlignedPooling(Operation):
 class ROIAlign_3(AlignedPooling):
     """Average or maximum of interpolated samples in each bin of a region [x1, y1, x2, y2].
 
-    A maximum is at least 0.
+    The maximum of negative samples is 0.
     """
 
     since = 3
@@ -195,7 +195,7 @@ def pooled_regions(
 
 
 def _output_sizes(site: Site) -> bool:
-    """Returns whether `output_size` (if absent, `pooled_h` and `pooled_w`) is not two numbers."""
+    """Returns whether only `output_roi` gives the sizes, or `output_size` is not two numbers."""
     sizes = site.layer.attribute("output_size")
     if sizes is not None:
         return len(sizes.split(",")) != 2
@@ -211,7 +211,7 @@ class ROIPooling(Operation):
     differs = facts(
         refused(
             "2023.3",
-            "a ROIPooling with `output_roi`, or whose `output_size` is not two numbers",
+            "a ROIPooling with only `output_roi`, or whose `output_size` is not two numbers",
             _output_sizes,
         ),
     )
@@ -290,7 +290,7 @@ def bin_edges(start: int, length: int, count: int, limit: int) -> list[tuple[int
 
 
 def spread(start: Array, end: Array, count: int, size: int) -> Array:
-    """Returns `count` evenly spaced coordinates from `start` to `end`, fractions of an axis."""
+    """Returns `count` evenly spaced coordinates. `start` and `end` are fractions of the axis."""
     last = np.float32(size - 1)
     if count == 1:
         return np.float32([np.float32(0.5) * (start + end) * last])
@@ -325,7 +325,7 @@ class PositionSensitivePooling(Operation):
 class PSROIPooling(PositionSensitivePooling):
     """The average of each bin of a region or, in mode `bilinear`, of samples in parts of the bin.
 
-    Each bin or part has its own channels. After a region with batch item -1, the result is 0.
+    Each bin or part has its own channels. The result is 0 from a region with batch item -1 on.
     """
 
     since = 1
@@ -396,7 +396,7 @@ class PSROIPooling(PositionSensitivePooling):
 class DeformablePSROIPooling(PositionSensitivePooling):
     """The average of interpolated samples of each bin of a region, with bins moved by `offsets`.
 
-    Each bin has its own channels. After a region with batch item -1, the result is 0.
+    Each bin has its own channels. From the first region with batch item -1 on, the result is 0.
     """
 
     since = 1

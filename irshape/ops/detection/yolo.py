@@ -17,9 +17,9 @@ from ..windows import dimension_of
 
 
 class RegionYolo(Operation):
-    """Applies the logistic function to the position and objectness of every region.
+    """Applies the logistic function to position, objectness and class scores of every region.
 
-    With `do_softmax`, softmax over the classes follows, and axes `axis` to `end_axis` are joined.
+    With `do_softmax`, class scores get softmax instead, and axes `axis` to `end_axis` are joined.
     """
 
     since = 1

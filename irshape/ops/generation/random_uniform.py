@@ -57,7 +57,8 @@ class RandomUniform(Operation):
     """Random numbers from `min_val` up to, but not including, `max_val`.
 
     The generator is that of TensorFlow (Philox) or PyTorch (Mersenne Twister). In OpenVINO, each
-    run of the model draws the next numbers. irshape always draws the numbers of the first run.
+    run of the model draws the next numbers. irshape always draws the numbers of the first run; if
+    both seeds are 0, they differ each time.
     """
 
     since = 8

@@ -17,7 +17,7 @@ CUBIC_A: Final = -0.75
 
 
 class GridSample(Operation):
-    """Samples an NCHW image at the points in `grid`. Coordinates -1 and 1 are its borders."""
+    """Samples an NCHW image at the points in `grid`, where -1 and 1 are borders of the image."""
 
     since = 9
     data = operand(ANY, shape=("batch", "channels", "height", "width"))

@@ -28,7 +28,7 @@ def _subscripts(site: Site) -> tuple[list[str], str, str]:
     return inputs.split(","), arrow, output
 
 
-def _einsum_sizes(site: Site) -> bool:
+def _sizes(site: Site) -> bool:
     """Returns whether axes of one label differ in size, or an input of unknown rank has `...`."""
     parts, _, _ = _subscripts(site)
     sizes: dict[str, Dimension] = {}
@@ -46,7 +46,7 @@ def _einsum_sizes(site: Site) -> bool:
     return False
 
 
-def _einsum_ellipsis(site: Site) -> bool:
+def _ellipsis(site: Site) -> bool:
     """Returns whether an ellipsis is on one side of the arrow only, or matches no axis."""
     parts, arrow, output = _subscripts(site)
     if arrow and any("..." in part for part in parts) != ("..." in output):
@@ -58,7 +58,7 @@ def _einsum_ellipsis(site: Site) -> bool:
     )
 
 
-def _einsum_scalar(site: Site) -> bool:
+def _scalar(site: Site) -> bool:
     return not _subscripts(site)[0][-1]
 
 
@@ -73,9 +73,9 @@ class Einsum(Operation):
 
     since = 7
     differs = facts(
-        refused("2025.1", "an Einsum that broadcasts a label, or `...` of any rank", _einsum_sizes),
-        refused("2025.1", "an Einsum with `...` on one side only, or for 0 axes", _einsum_ellipsis),
-        refused("2025.2", "an Einsum whose last input is a scalar", _einsum_scalar),
+        refused("2025.1", "an Einsum that broadcasts a label, or `...` of dynamic rank", _sizes),
+        refused("2025.1", "an Einsum with `...` on one side of `->`, or for no axis", _ellipsis),
+        refused("2025.2", "an Einsum whose last input is a scalar", _scalar),
         not_run("2025.1", "an Einsum with `...`, or a label twice in one input", _repeated_labels),
     )
     inputs = operand(NUMERIC, like="inputs", variadic=True)

@@ -139,7 +139,7 @@ class GroupedMatMul(Operation):
     """A matrix product for each group of `mat_a` `[G,M,K]` and `mat_b` `[G,N,K]`.
 
     The result for group `g` is `mat_a[g]` times the transpose of `mat_b[g]`. If `mat_a` is a single
-    matrix `[T,K]`, `offsets` assigns its rows to the groups.
+    matrix `[T,K]`, `offsets` are the positions after the last row of each group.
     """
 
     since = 17

@@ -70,7 +70,7 @@ class Gather(Operation):
         return Tensor(data.element_type, (*shared, *before, *indices.shape[batch:], *after))
 
     def leading(self, rank: int | None, axis: int | None) -> int:
-        """Returns `batch_dims`. A negative number is counted from the front if `rank` is known."""
+        """Returns `batch_dims`, plus the rank of `indices` (if known) for a negative number."""
         batch = self.batch_dims
         if rank is not None:
             between(batch, -rank, rank, at="batch_dims", rule=OPERATION_CONSTRAINT)

@@ -17,7 +17,7 @@ from ..lazy import Array, np
 from ..tensors import UNKNOWN, Tensor, Value
 
 MAX_OUTPUTS = 1 << 20
-"""The largest number of outputs of a split. A larger number is reported as an error."""
+"""The largest number of outputs: more are an error of Split, and unknown in VariadicSplit."""
 
 
 class Concat(Operation):

@@ -63,7 +63,7 @@ class StringOperation(TokenizerOperation):
 
 
 def require_types(tensors: Sequence[Tensor], *names: str) -> None:
-    """Raises `Violation` unless the inputs `names` are i32, and an input called `…chars` is u8.
+    """Raises `Violation` unless inputs named `…chars` are u8 and the other inputs are i32.
 
     OpenVINO refuses all other types, and a dynamic type.
     """

@@ -13,7 +13,7 @@ class BytePairs:
 
     Raises `ValueError` for a merge of texts that the vocabulary does not contain.
 
-    unknown: the token for bytes that no entry of the vocabulary contains.
+    unknown: the entry of the vocabulary that stands for bytes that no entry matches.
     end_suffix: the text that is appended to every text before it is split.
     """
 

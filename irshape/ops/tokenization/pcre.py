@@ -162,6 +162,6 @@ def _engine() -> Any:
         return import_module("regex")
     except ImportError:
         raise NotImplementedError(
-            "patterns of tokenizers are evaluated by the package regex: "
+            "the package regex, which evaluates patterns of tokenizers, is not installed: "
             "pip install 'irshape[tokenizers]'"
         ) from None

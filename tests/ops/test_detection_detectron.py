@@ -125,9 +125,8 @@ def proposals(
 
 def proposal_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
     attributes = written("min_size=3 nms_threshold=0.5 pre_nms_count=20 post_nms_count=7", **given)
-    return case(
-        "GenerateProposalsSingleImage", attributes, parameters(shapes, types), outputs=2, run=False
-    )
+    name, inputs = "ExperimentalDetectronGenerateProposalsSingleImage", parameters(shapes, types)
+    return case(name, attributes, inputs, outputs=2, run=False)
 
 
 PROPOSALS = [

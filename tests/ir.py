@@ -18,21 +18,7 @@ from typing import Any, NamedTuple
 
 import irshape
 
-FORMATS = {
-    "i64": ("I64", "q"),
-    "i32": ("I32", "i"),
-    "f32": ("FP32", "f"),
-    "u8": ("U8", "B"),
-    "boolean": ("BOOL", "?"),
-}
-PRECISIONS = {name: precision for name, (precision, _) in FORMATS.items()} | {
-    "boolean": "BOOL",
-    "f64": "FP64",
-    "f16": "FP16",
-    "bf16": "BF16",
-    "string": "STRING",
-    "dynamic": "UNSPECIFIED",
-}
+CODES = {"i64": "q", "i32": "i", "f32": "f", "u8": "B", "boolean": "?"}
 
 
 TOKEN = re.compile(
@@ -146,18 +132,14 @@ class Net:
         self.edges: list[str] = []
         self.weights = b""
         self.named: dict[str, str] = {}
+        self.version = "11"
 
     def parameter(self, shape: str, element_type: str = "f32", name: str = "") -> str:
         number = len(self.layers)
         label = name or f"p{number}"
-        precision = PRECISIONS.get(element_type, element_type.upper())
-        dims = (
-            ""
-            if shape in ("...", "")
-            else "".join(
-                f"<dim>{size if size.isdigit() else -1}</dim>" for size in shape.split(",")
-            )
-        )
+        precision = irshape.ElementType.of(element_type).precision
+        sizes = [] if shape in ("...", "") else shape.split(",")
+        dims = "".join(f"<dim>{size if size.isdigit() else -1}</dim>" for size in sizes)
         self.layers.append(
             f'<layer id="{number}" name="{label}" type="Parameter" version="opset1">'
             f'<data shape="{shape}" element_type="{element_type}"/>'
@@ -171,8 +153,8 @@ class Net:
     ) -> str:
         number = len(self.layers)
         flat = values if isinstance(values, list) else [values]
-        precision, code = FORMATS[element_type]
-        raw = struct.pack(f"<{len(flat)}{code}", *flat)
+        precision = irshape.ElementType.of(element_type).precision
+        raw = struct.pack(f"<{len(flat)}{CODES[element_type]}", *flat)
         shape = str(len(flat)) if isinstance(values, list) else ""
         dims = f"<dim>{shape}</dim>" if shape else ""
         self.layers.append(
@@ -208,16 +190,12 @@ class Net:
         declared = ""
         for index, output in enumerate(["FP32"] if outputs is None else outputs):
             precision, _, dims = output.partition(":")
-            declared += (
-                f'<port id="{len(inputs) + index}" precision="{precision}">'
-                + "".join(f"<dim>{size}</dim>" for size in dims.split(",") if size)
-                + "</port>"
-            )
+            sizes = "".join(f"<dim>{size}</dim>" for size in dims.split(",") if size)
+            port = f'<port id="{len(inputs) + index}" precision="{precision}">'
+            declared += f"{port}{sizes}</port>"
         self.layers.append(
-            (
-                f'<layer id="{number}" name="{name or f"{type.lower()}{number}"}" type="{type}" '
-                f'version="{version}">'
-            )
+            f'<layer id="{number}" name="{name or f"{type.lower()}{number}"}" type="{type}" '
+            f'version="{version}">'
             + (f"<data {attributes}/>" if attributes else "")
             + (f"<input>{ports}</input>" if inputs else "")
             + (f"<output>{declared}</output>" if declared else "")
@@ -267,7 +245,7 @@ class Net:
 
     def text(self) -> str:
         return (
-            '<?xml version="1.0"?>\n<net name="m" version="11">\n<layers>\n'
+            f'<?xml version="1.0"?>\n<net name="m" version="{self.version}">\n<layers>\n'
             + "\n".join(self.layers)
             + "\n</layers>\n<edges>\n"
             + "\n".join(self.edges)
@@ -308,9 +286,8 @@ def declared(path: Path) -> str:
             start = start[:-1]
         else:
             rest = rest[rest.index("</port>") + len("</port>") :]
-        precision = PRECISIONS.get(ports[offset].element_type.name)
-        if precision is not None:
-            start = re.sub('precision="[^"]*"', f'precision="{precision}"', start)
+        precision = ports[offset].element_type.precision
+        start = re.sub('precision="[^"]*"', f'precision="{precision}"', start)
         sizes = [dim.low if dim.is_static else -1 for dim in ports[offset].shape]
         dims = "".join(f"<dim>{size}</dim>" for size in sizes)
         text = text[:offset] + f"{start}>{dims}</port>" + rest
@@ -347,6 +324,5 @@ def network(
     )
     net.layers[int(made)] = net.layers[int(made)].replace("precision=", 'names="y" precision=')
     net.result(made, "y")
-    text = net.text()
-    net.text = lambda: text.replace('version="11">', f'version="{ir}">', 1)  # type: ignore[method-assign]
+    net.version = ir
     return net

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from calling import said
-from ir import PRECISIONS, Net
+from ir import Net
 
 import irshape
 from irshape.comparison import runtime
@@ -332,7 +332,10 @@ def test_the_tolerance_follows_what_a_layer_is_computed_from(
     net = Net()
     tensor = net.layer("Exp", [net.parameter("2,3", name="x")])
     for name in row.types:
-        attributes, outputs = f'destination_type="{name}"', [f"{PRECISIONS[name]}:2,3"]
+        attributes, outputs = (
+            f'destination_type="{name}"',
+            [f"{irshape.ElementType.of(name).precision}:2,3"],
+        )
         tensor = net.layer("Convert", [tensor], attributes, outputs=outputs)
     last = net.layer("Convert", [tensor], 'destination_type="f32"')
     net.result(last)

@@ -19,160 +19,149 @@ from .case import PARTS, Case
 from .seeds import beside
 
 LIMITS = ("--max-memory", "100M", "--max-iterations", "1000")
-CHECK = ("validate", "{}", "-v", "--isolated", "--no-cache")
-FORMATS = tuple(formats())
-
-OUT = ("-o", "out.xml")
-PAGE = ("-o", "page.html")
-
-MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
-    "validate": tuple((*CHECK, "--format", form) for form in FORMATS),
-    "infer": (
-        ("infer", "{}"),
-        ("infer", "{}", "--format", "json"),
-        ("infer", "{}", "-o", "out.xml"),
-        ("infer", "{}", "--symbols"),
-        ("infer", "{}", "--symbols", "--format", "json"),
-    ),
-    "run": (
-        ("run", "{}", "--random", *LIMITS),
-        ("run", "{}", "--random", "--force", "--stats", *LIMITS),
-        ("run", "{}", "--random", "--force", "--simulate", "f16", "--outputs", "all", *LIMITS),
-        ("run", "{}", "--input", "x.npy", "--format", "json", *LIMITS),
-    ),
-    "fix": (
-        ("fix", "{}", "--diff"),
-        ("fix", "{}", "-o", "out.xml"),
-        ("fix", "{}", "--unsafe-fixes", "-o", "out.xml"),
-    ),
-    "requires": (("requires", "{}"), ("requires", "{}", "--format", "json")),
-    "convert": (("convert", "{}", "-o", "out.xml"), ("convert", "{}", "-o", "out.xml", "--force")),
-    "compare": (
-        ("compare", "{}", "right.xml", "--runtime", "irshape", *LIMITS[:2]),
-        ("compare", "{}", "{}", "--runtime", "irshape", "--force", *LIMITS[:2]),
-        ("compare", "right.xml", "{}", "--runtime", "irshape", "-f", "json", *LIMITS[:2]),
-    ),
-    "crosscheck": (
-        ("crosscheck", "{}", "--replay", "right.npz", *LIMITS[:2]),
-        ("crosscheck", "{}", "--replay", "right.npz", "--force", "-v", *LIMITS[:2]),
-    ),
-    "inspect": (("inspect", "{}"), ("inspect", "{}", "--format", "json", "--sort", "parameters")),
-    "explain": (
-        ("explain", "{}"),
-        ("explain", "{}", "--format", "json"),
-        ("explain", "{}", "2", "--format", "html"),
-        ("explain", "{}", "1", "--axis", "0"),
-    ),
-    "diff": (("diff", "{}", "right.xml"), ("diff", "right.xml", "{}", "--format", "json")),
-    "edit": (
-        ("edit", "{}", "--fold", "--clean", "--f16", *OUT),
-        ("edit", "{}", "--drop-fake-quantize", "--batch", "1..8", "--compress-to-f16", *OUT),
-        ("edit", "{}", "--make-stateless", "--seq", "4", "--strip-weights", *OUT),
-        ("edit", "{}", "--inline", "2", "--max-iterations", "20", *OUT),
-        ("edit", "{}", "--outline", "2", *OUT),
-        ("edit", "{}", "--restore-weights", "right.xml", "--remove", "2", *OUT),
-        ("edit", "{}", "--cut", "0", "--add-output", "1", "--drop-unused-inputs", *OUT),
-    ),
-    "extract": (
-        ("extract", "{}", "--around", "2", "--distance", "1", *OUT),
-        ("extract", "{}", "--to", "1", *OUT),
-        ("extract", "{}", "--from", "1", *OUT),
-    ),
-    "merge": (
-        ("merge", "{}", "right.xml", "--prefix", "b/", *OUT),
-        ("merge", "right.xml", "{}", *OUT),
-    ),
-    "split": (("split", "{}", "--at", "1", "-o", "part.xml"),),
-    "view": (
-        ("view", "{}", *PAGE),
-        ("view", "{}", "--histograms", "--target", "2024.1", *PAGE),
-        ("view", "{}", "--beside", "right.xml", *PAGE),
-        ("view", "right.xml", "--beside", "{}", "--no-symbols", *PAGE),
-    ),
-    "batch": (
-        ("validate", "right.xml", "{}", "wrong.xml", *CHECK[2:], "--format", "jsonl"),
-        ("validate", "{}", "export", *CHECK[2:], "--jobs", "1", "--statistics"),
-    ),
-    "graph": (("{}",),),
-    "query": (("{}",),),
-    "again": (("{}",),),
-    "reduce": (("{}",),),
-    "remote": (("{}",),),
-    "device": (("{}",),),
+WORDS = {
+    "LIMITS": LIMITS,
+    "MEMORY": LIMITS[:2],
+    "ALONE": ("--isolated", "--no-cache"),
+    "OUT": ("-o", "out.xml"),
+    "PAGE": ("-o", "page.html"),
 }
+
+Form = tuple[str, ...]
+
+
+def forms(text: str) -> dict[str, list[Form]]:
+    """The forms of commands by name, from rows `NAME | ARGUMENTS`: a name begins with a command."""
+    table: dict[str, list[Form]] = {}
+    for row in text.strip().splitlines():
+        name, arguments = row.split(" | ")
+        words = name.split()[:1] + arguments.split()
+        form = tuple(part for word in words for part in WORDS.get(word, (word,)))
+        table.setdefault(name, []).append(form)
+    return table
+
+
+VALIDATE = [f"validate | {{}} -v ALONE --format {name}" for name in formats()]
+MODEL = forms("\n".join(VALIDATE)) | forms("""
+infer | {}
+infer | {} --format json
+infer | {} OUT
+infer | {} --symbols
+infer | {} --symbols --format json
+run | {} --random LIMITS
+run | {} --random --force --stats LIMITS
+run | {} --random --force --simulate f16 --outputs all LIMITS
+run | {} --input x.npy --format json LIMITS
+fix | {} --diff
+fix | {} OUT
+fix | {} --unsafe-fixes OUT
+requires | {}
+requires | {} --format json
+convert | {} OUT
+convert | {} OUT --force
+compare | {} right.xml --runtime irshape MEMORY
+compare | {} {} --runtime irshape --force MEMORY
+compare | right.xml {} --runtime irshape -f json MEMORY
+crosscheck | {} --replay right.npz MEMORY
+crosscheck | {} --replay right.npz --force -v MEMORY
+inspect | {}
+inspect | {} --format json --sort parameters
+explain | {}
+explain | {} --format json
+explain | {} 2 --format html
+explain | {} 1 --axis 0
+diff | {} right.xml
+diff | right.xml {} --format json
+edit | {} --fold --clean --f16 OUT
+edit | {} --drop-fake-quantize --batch 1..8 --compress-to-f16 OUT
+edit | {} --make-stateless --seq 4 --strip-weights OUT
+edit | {} --inline 2 --max-iterations 20 OUT
+edit | {} --outline 2 OUT
+edit | {} --restore-weights right.xml --remove 2 OUT
+edit | {} --cut 0 --add-output 1 --drop-unused-inputs OUT
+extract | {} --around 2 --distance 1 OUT
+extract | {} --to 1 OUT
+extract | {} --from 1 OUT
+merge | {} right.xml --prefix b/ OUT
+merge | right.xml {} OUT
+split | {} --at 1 -o part.xml
+view | {} PAGE
+view | {} --histograms --target 2024.1 PAGE
+view | {} --beside right.xml PAGE
+view | right.xml --beside {} --no-symbols PAGE
+validate several | right.xml {} wrong.xml -v ALONE --format jsonl
+validate several | {} export -v ALONE --jobs 1 --statistics
+""")
+MODEL |= {name: [("{}",)] for name in ("graph", "query", "again", "reduce", "remote", "device")}
 """The forms of every command that takes a model; `{}` is the mutant. Those with one word are
 functions below: a process for each mutant, as `query` and `reduce` start one, would take most of
 the time."""
 
-OTHERS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
-    "configuration": {
-        "validate": (("validate", "wrong.xml", "--config", "{}", "--no-cache"),),
-        "validate a sound model": (
-            ("validate", "right.xml", "--config", "{}", "--no-cache"),
-            ("validate", "wide.xml", "--config", "{}", "--no-cache"),
-        ),
-    },
-    "baseline": {
-        "validate": (("validate", "wrong.xml", "--isolated", "--baseline", "{}", "--no-cache"),),
-        "validate --update-baseline": (
-            ("validate", "wrong.xml", "--baseline", "{}", "--update-baseline", "--isolated"),
-        ),
-    },
-    "recording": {
-        "crosscheck": (
-            ("crosscheck", "right.xml", "--replay", "{}", *LIMITS[:2]),
-            ("crosscheck", "right.xml", "--replay", "{}", "--format", "json", *LIMITS[:2]),
-        )
-    },
-    "result": {
-        "view --crosscheck": (("view", "right.xml", "--crosscheck", "{}", *PAGE),),
-        "view --stats": (("view", "right.xml", "--stats", "{}", *PAGE),),
-        "view --node-data": (("view", "right.xml", "--node-data", "{}", *PAGE),),
-        "view --compare": (
-            ("view", "right.xml", "--beside", "wide.xml", "--compare", "{}", *PAGE),
-        ),
-    },
-    "array": {"run": (("run", "right.xml", "--input", "{}", *LIMITS), ("run", "{}", "--random"))},
+OTHERS = {
+    "configuration": forms("""
+validate | wrong.xml --config {} --no-cache
+validate a sound model | right.xml --config {} --no-cache
+validate a sound model | wide.xml --config {} --no-cache
+"""),
+    "baseline": forms("""
+validate | wrong.xml --isolated --baseline {} --no-cache
+validate --update-baseline | wrong.xml --baseline {} --update-baseline --isolated
+"""),
+    "recording": forms("""
+crosscheck | right.xml --replay {} MEMORY
+crosscheck | right.xml --replay {} --format json MEMORY
+"""),
+    "result": forms("""
+view --crosscheck | right.xml --crosscheck {} PAGE
+view --stats | right.xml --stats {} PAGE
+view --node-data | right.xml --node-data {} PAGE
+view --compare | right.xml --beside wide.xml --compare {} PAGE
+"""),
+    "array": forms("""
+run | right.xml --input {} LIMITS
+run | {} --random
+"""),
 }
 
-OPTIONS: dict[str, tuple[str, ...]] = {
-    "infer --shape": ("infer", "right.xml", "--shape={}"),
-    "infer --value": ("infer", "wrong.xml", "--value={}"),
-    "run --shape": ("run", "right.xml", "--random", "--shape={}", *LIMITS),
-    "run --input": ("run", "right.xml", "--input={}"),
-    "run --max-memory": ("run", "right.xml", "--random", "--max-memory={}"),
-    "validate --select": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--select={}"),
-    "validate --ignore": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--ignore={}"),
-    "validate --per-file-ignores": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--per-file-ignores={}"),
-    "validate --target": (*CHECK[:1], "right.xml", *CHECK[3:], "--target={}"),
-    "validate --extension": (*CHECK[:1], "right.xml", *CHECK[3:], "--extension={}"),
-    "validate --shard": (*CHECK[:1], "right.xml", *CHECK[3:], "--shard={}"),
-    "validate --value": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--value={}"),
-    "convert --shape": ("convert", "right.xml", "-o", "out.xml", "--shape={}"),
-    "crosscheck --rtol": ("crosscheck", "right.xml", "--replay", "right.npz", "--rtol={}"),
-    "infer --assume": (
-        *("infer", "wide.xml", "--symbols", "--shape=x=[batch,seq]", "--assume={}"),
-    ),
-    "infer --symbols": ("infer", "wide.xml", "--symbols", "--shape={}"),
-    "explain --assume": ("explain", "wide.xml", "--shape=x=[batch,seq]", "--assume={}"),
-    "explain": ("explain", "wide.xml", "--", "{}"),
-    "inspect --shape": ("inspect", "right.xml", "--shape={}"),
-    "edit --set": ("edit", "right.xml", "--set={}", *OUT),
-    "edit --bind": ("edit", "right.xml", "--bind={}", *OUT),
-    "edit --rename": ("edit", "right.xml", "--rename={}", *OUT),
-    "edit --reshape": ("edit", "right.xml", "--reshape={}", *OUT),
-    "edit --remove": ("edit", "right.xml", "--remove={}", *OUT),
-    "edit --cut": ("edit", "right.xml", "--cut={}", *OUT),
-    "edit --mean": ("edit", "right.xml", "--mean={}", *OUT),
-    "edit --input-layout": ("edit", "right.xml", "--input-layout={}", *OUT),
-    "edit --make-stateful": ("edit", "right.xml", "--make-stateful={}", *OUT),
-    "edit --keep": ("edit", "right.xml", "--f16", "--keep={}", *OUT),
-    "extract --from": ("extract", "right.xml", "--from={}", *OUT),
-    "split --at": ("split", "right.xml", "--at={}", "-o", "part.xml"),
-    "merge --connect": ("merge", "right.xml", "right.xml", "--prefix=b/", "--connect={}", *OUT),
-    "query": ("query", "--timeout", "1", "--", "{}", "right.xml"),
-    "ops": ("ops", "--", "{}"),
-    "rule": ("rule", "--", "{}"),
+OPTIONS = {
+    name: form
+    for name, (form,) in forms("""
+infer --shape | right.xml --shape={}
+infer --value | wrong.xml --value={}
+run --shape | right.xml --random --shape={} LIMITS
+run --input | right.xml --input={}
+run --max-memory | right.xml --random --max-memory={}
+validate --select | wrong.xml ALONE --select={}
+validate --ignore | wrong.xml ALONE --ignore={}
+validate --per-file-ignores | wrong.xml ALONE --per-file-ignores={}
+validate --target | right.xml ALONE --target={}
+validate --extension | right.xml ALONE --extension={}
+validate --shard | right.xml ALONE --shard={}
+validate --value | wrong.xml ALONE --value={}
+convert --shape | right.xml OUT --shape={}
+crosscheck --rtol | right.xml --replay right.npz --rtol={}
+infer --assume | wide.xml --symbols --shape=x=[batch,seq] --assume={}
+infer --symbols | wide.xml --symbols --shape={}
+explain --assume | wide.xml --shape=x=[batch,seq] --assume={}
+explain | wide.xml -- {}
+inspect --shape | right.xml --shape={}
+edit --set | right.xml --set={} OUT
+edit --bind | right.xml --bind={} OUT
+edit --rename | right.xml --rename={} OUT
+edit --reshape | right.xml --reshape={} OUT
+edit --remove | right.xml --remove={} OUT
+edit --cut | right.xml --cut={} OUT
+edit --mean | right.xml --mean={} OUT
+edit --input-layout | right.xml --input-layout={} OUT
+edit --make-stateful | right.xml --make-stateful={} OUT
+edit --keep | right.xml --f16 --keep={} OUT
+extract --from | right.xml --from={} OUT
+split --at | right.xml --at={} -o part.xml
+merge --connect | right.xml right.xml --prefix=b/ --connect={} OUT
+query | --timeout 1 -- {} right.xml
+ops | -- {}
+rule | -- {}
+""").items()
 }
 """The options whose values are mutated. None of them names a file that is written."""
 
@@ -456,8 +445,6 @@ def _device(path: str) -> None:
 class WrongTensor(NamedTuple):
     """A value of `WrongDevice`."""
 
-    element_type: str
-    shape: list[int]
     values: Any
 
     def array(self) -> Any:
@@ -480,11 +467,10 @@ class WrongDevice:
             name = device_name(layer)
             shapes[name] = []
             for port, given in enumerate(outputs):
-                element_type = element_type_of(given).name
                 array = self._altered(given, crc32(f"{name} {question.label}".encode()))
-                values[name, port] = WrongTensor(element_type, list(array.shape), array)
+                values[name, port] = WrongTensor(array)
                 sizes = ",".join(map(str, array.shape))
-                shapes[name].append((element_type, f"[{sizes}]"))
+                shapes[name].append((element_type_of(given).name, f"[{sizes}]"))
 
         session = Session(question.model, max_memory=100 << 20, max_iterations=1000)
         problem = None
@@ -505,9 +491,7 @@ class WrongDevice:
                 case 0:
                     return (array * array.dtype.type(3)).astype(array.dtype)
                 case 1:
-                    return np.where(array == array.max(initial=0), array + 1, array).astype(
-                        array.dtype
-                    )
+                    return np.where(array == array.max(initial=0), array + 1, array)
                 case 2 if array.ndim:
                     return array[:1]
         return array

@@ -51,10 +51,7 @@ def call(*arguments: str) -> dict[str, object]:
     """Exit status, output, and the traceback where there was one."""
     from irshape.cli import main
 
-    out, err = (
-        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline=""),
-        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline=""),
-    )
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
     status, trace, began = 0, "", time.process_time()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -81,11 +78,8 @@ def peak() -> int:
     """The peak memory of this program in KB; `ru_maxrss` also counts its parent's at the fork."""
     status = Path("/proc/self/status")
     if status.exists():
-        return int(
-            next(
-                line for line in status.read_text().splitlines() if line.startswith("VmHWM:")
-            ).split()[1]
-        )
+        lines = status.read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1])
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
@@ -94,13 +88,8 @@ def answer(path: str, names: list[str]) -> str:
     folder = os.path.dirname(path) or "."
     outcomes = {}
     for name in names or COMMANDS:
-        given = COMMANDS[name.strip()] if name in COMMANDS else ()
-        outcomes[name] = call(
-            *(
-                each.format(path=path.replace("{", "{{"), folder=folder) if "{" in each else each
-                for each in given
-            )
-        )
+        words = [each.replace("{path}", path) for each in COMMANDS[name]]
+        outcomes[name] = call(*(each.replace("{folder}", folder) for each in words))
     return json.dumps({"commands": outcomes, "peak": peak()})
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import openvino as ov
 import pytest
-from ir import PRECISIONS, Net, shapes
+from ir import Net, shapes
 
 import irshape
 
@@ -115,7 +115,7 @@ def test_a_port_without_a_type_hides_nothing(
     net = Net()
     data = net.parameter("1,4", element_type)
     at = int(data)
-    typed = f'precision="{PRECISIONS[element_type]}"'
+    typed = f'precision="{irshape.ElementType.of(element_type).precision}"'
     net.layers[at] = net.layers[at].replace(typed, 'precision="UNSPECIFIED"')
     net.result(net.layer("SoftPlus", [data], version="opset4", outputs=["UNSPECIFIED:1,4"]))
     assert codes(irshape.validate(net.save(tmp_path))) == expected

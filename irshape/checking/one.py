@@ -48,11 +48,10 @@ def report_on(diagnosis: Diagnosis) -> FileReport:
     context = diagnosis.context
     source = context.model.source
     diagnostics, trace = [], []
-    for finding in diagnosis.findings:
-        fixes, causes = diagnosis.fixes(finding), diagnosis.causes(finding)
-        told = _told(finding, fixes, causes, source)
-        if finding.severity != "info":
-            trace.append(Trace(told, tuple(diagnosis.tried(finding))))
+    for lead in diagnosis.leads:
+        told = _told(lead.finding, diagnosis.fixes(lead), lead.causes, source)
+        if lead.finding.severity != "info":
+            trace.append(Trace(told, lead.tried))
         diagnostics.append(told)
     layers = len(context.every_layer)
     foreign = not context.model.format.layers_as_written

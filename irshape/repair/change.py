@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from ..diagnostics.report import Trial
-from ..formats.ir.edits import Edit
-from ..model.graph import Finding, Layer
+if TYPE_CHECKING:
+    from ..diagnostics.report import Trial
+    from ..formats.ir.edits import Edit
+    from ..model.graph import Finding, Layer
 
 Kind = Literal[
     "attribute",
@@ -110,14 +111,12 @@ class Cause(NamedTuple):
         return self.change.written("{part} is missing", "{part} is superfluous", wrong)
 
 
-class Repairs(NamedTuple):
-    """The result of the search for causes of the findings on a file."""
+class Lead(NamedTuple):
+    """A finding to report, with what the search for its causes found."""
 
-    findings: list[Finding]
-    """The findings to report. If a change removes several, the first one lists all others."""
-    causes: dict[int, list[Cause]]
-    """Maps the `id` of each finding to at most three causes, likeliest first."""
-    tried: dict[int, list[Trial]]
-    """Maps the `id` of each finding to the changes that were tried for it."""
-    readings: int
-    """The number of times that the whole file was read again."""
+    finding: Finding
+    """Its `related` findings are those that the likeliest cause removes with it."""
+    causes: tuple[Cause, ...] = ()
+    """At most three, likeliest first."""
+    tried: tuple[Trial, ...] = ()
+    """The changes that were tried for the finding and its related findings."""

@@ -11,11 +11,11 @@ from ..model.graph import Finding, Layer, Model
 from ..rules import Context, rule_of
 from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
+from .change import Lead
 
 if TYPE_CHECKING:
-    from ..diagnostics.report import Trial
     from ..formats.ir.edits import Edit
-    from .change import Applicability, Cause, Repairs
+    from .change import Applicability, Cause
 
 
 class Fix(NamedTuple):
@@ -39,15 +39,16 @@ class Fix(NamedTuple):
 class Diagnosis:
     """The findings on a model in file order, and the possible causes of each."""
 
-    def __init__(
-        self, context: Context, findings: list[Finding], repaired: Repairs | None = None
-    ) -> None:
+    def __init__(self, context: Context, leads: list[Lead], readings: int = 0) -> None:
         self.context = context
-        self.findings = findings
-        """If one change removes several findings, the first finding has the others as `related`."""
-        self._repairs = repaired
-        self.readings = 0 if repaired is None else repaired.readings
+        self.leads = leads
+        self.readings = readings
         """The number of times that the whole file was read again."""
+
+    @property
+    def findings(self) -> list[Finding]:
+        """If one change removes several findings, the first finding has the others as `related`."""
+        return [each.finding for each in self.leads]
 
     @property
     def whole(self) -> list[Finding]:
@@ -59,19 +60,11 @@ class Diagnosis:
         """The number of errors and warnings."""
         return sum(each.severity != "info" for each in self.whole)
 
-    def causes(self, finding: Finding) -> list[Cause]:
-        """Returns the possible causes of a finding, likeliest first."""
-        return [] if self._repairs is None else self._repairs.causes.get(id(finding), [])
-
-    def tried(self, finding: Finding) -> list[Trial]:
-        """Returns the changes that irshape tried in the search for causes of a finding."""
-        return [] if self._repairs is None else self._repairs.tried.get(id(finding), [])
-
     @property
     def doubted(self) -> set[Layer]:
         """The layers with findings that swapped inputs or a wrong .bin explain. Their declared
         ports may be right."""
-        causes = (each for finding in self.findings for each in self.causes(finding))
+        causes = [each for lead in self.leads for each in lead.causes]
         proofs = [each for each in causes if each.change.kind in ("exchange", "weights")]
         return {part.layer for each in proofs for part in each.explained if part.layer}
 
@@ -82,9 +75,9 @@ class Diagnosis:
         edits = port_edits(self.context, self.whole, self.doubted)
         return {(layer, (direction, id)): each for (layer, direction, id), each in edits.items()}
 
-    def fixes(self, finding: Finding) -> list[Fix]:
+    def fixes(self, lead: Lead) -> list[Fix]:
         """Returns the changes that remove a finding, safe ones first."""
-        possible = []
+        possible, finding = [], lead.finding
         rule = rule_of(finding.rule)
         fixable = self.context.model.format.fixable
         if fixable and rule is not None and "ports" in rule.suspects:
@@ -92,9 +85,7 @@ class Diagnosis:
             if edits:
                 shown = "make the ports declare what irshape infers"
                 possible.append(Fix(shown, edits, "safe", "OpenVINO ignores what ports declare"))
-        for cause in self.causes(finding):
-            if cause.applicability != "display":
-                possible.append(fix_of(cause))
+        possible += [fix_of(each) for each in lead.causes if each.applicability != "display"]
         return sorted(possible, key=lambda each: each.applicability != "safe")
 
 
@@ -121,14 +112,13 @@ def diagnose(model: Model, settings: Settings = PLAIN, *, readings: int | None =
     """
     examination = examine(model, settings)
     if all(each.severity == "info" for each in examination.findings):
-        return Diagnosis(examination.context, examination.findings)
-    from .search import MOST_READINGS, repairs
+        return Diagnosis(examination.context, [Lead(each) for each in examination.findings])
+    from .search import MOST_READINGS, search
 
     most = MOST_READINGS if readings is None else min(readings, MOST_READINGS)
     with collection_paused():
         examination = _with_further(examination, settings)
-        repaired = repairs(examination, settings, most)
-        return Diagnosis(examination.context, repaired.findings, repaired)
+        return Diagnosis(examination.context, *search(examination, settings, most))
 
 
 def _with_further(examination: Examination, settings: Settings) -> Examination:

@@ -15,8 +15,6 @@ from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..rule_ids import REPAIRED_XML
 from ..rules.settings import PLAIN, Settings
-from ..settings.selection import Filter
-from .change import Cause
 from .diagnosis import Diagnosis, Fix, diagnose, fix_of
 from .diff import unified
 from .ports import port_edits
@@ -103,6 +101,10 @@ class _How(NamedTuple):
     unsafe: bool
     spared: frozenset[str]
 
+    def fixes(self, finding: Finding) -> bool:
+        """Returns whether to fix a finding."""
+        return finding.rule.code not in self.spared
+
 
 def fix(
     path: str | os.PathLike[str],
@@ -134,7 +136,7 @@ def fix(
 
 def _untouched(source: Source, findings: list[Finding], how: _How) -> Fixes:
     fixes = Fixes(source)
-    kept = [each for each in findings if each.rule.code not in how.spared]
+    kept = filter(how.fixes, findings)
     fixes.remaining = fixes.remaining_before = [diagnostic(each, source) for each in kept]
     return fixes
 
@@ -175,9 +177,9 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
     fixes = Fixes(source)
     if edited.data == source.data:
         fixes.candidates = [
-            _choice(diagnostic(each, source), changes, source)
-            for each in first.findings
-            if each.rule.code not in how.spared and (changes := first.fixes(each))
+            _choice(diagnostic(lead.finding, source), changes, source)
+            for lead in first.leads
+            if how.fixes(lead.finding) and (changes := first.fixes(lead))
         ]
     before = [_moved(each, edited) for each in first.whole]
     possible = max(ALWAYS_POSSIBLE, READ_IN_ALL // size_of(first.context, first.whole))
@@ -208,7 +210,7 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
     if fixes.edits:
         gone = [each for each in before if key_of(each, each.offset) not in left]
         fixes.fixed = [diagnostic(each, source) for each in gone]
-    kept = [each for each in diagnosis.findings if each.rule.code not in how.spared]
+    kept = list(filter(how.fixes, diagnosis.findings))
     fixes.remaining = [diagnostic(each, diagnosis.context.model.source) for each in kept]
     fixes.remaining_before = [
         diagnostic(
@@ -227,34 +229,23 @@ def _moved(finding: Finding, edited: Edited) -> Finding:
     return finding._replace(offset=edited.origin(finding.offset), related=())
 
 
-def _kept(diagnosis: Diagnosis, how: _How, findings: list[Finding]) -> list[Finding]:
-    """Returns the findings to fix: those that settings select, with codes not in `spared`."""
-    selected = Filter(how.settings, diagnosis.context.model.source)
-    return [each for each in findings if each.rule.code not in how.spared and selected.keep(each)]
-
-
 def _of_causes(diagnosis: Diagnosis, how: _How) -> list[Edit]:
-    """Returns the edits of the causes whose changes are to be made."""
+    """Returns the edits of the causes to fix: for each finding, the first with a safe change or,
+    with `unsafe`, the first with any change."""
     chosen: list[Edit] = []
-    for finding in _kept(diagnosis, how, diagnosis.findings):
-        best = _best(diagnosis.causes(finding), unsafe=how.unsafe)
-        if best is not None:
+    made = ("safe", "unsafe") if how.unsafe else ("safe",)
+    for lead in diagnosis.leads:
+        best = next((each for each in lead.causes if each.applicability in made), None)
+        if best is not None and how.fixes(lead.finding):
             chosen += best.change.edits
     return chosen
 
 
 def _of_ports(diagnosis: Diagnosis, how: _How) -> list[Edit]:
     """Returns the edits that make ports declare what OpenVINO infers."""
-    findings = _kept(diagnosis, how, diagnosis.whole)
+    findings = list(filter(how.fixes, diagnosis.whole))
     edits = port_edits(diagnosis.context, findings, diagnosis.doubted)
     return list(dict.fromkeys(edit for each in edits.values() for edit in each))
-
-
-def _best(causes: list[Cause], *, unsafe: bool) -> Cause | None:
-    """Returns the cause to fix: the first with a safe change or, with `unsafe`, the first with any
-    change."""
-    possible = [each for each in causes if each.applicability != "display"]
-    return next((each for each in possible if unsafe or each.applicability == "safe"), None)
 
 
 def _choice(told: Diagnostic, fixes: list[Fix], source: Source) -> Choice:

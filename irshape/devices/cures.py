@@ -41,7 +41,7 @@ class Cures:
         if fact.verdict == "unknown":
             return Cure("ask the device itself", f"irshape requires {self._path} --ask")
         for condition in fact.conditions:
-            key = Key.parse(condition.key)
+            key = condition.key
             if key.where == "attribute":
                 return Cure(f"give the attribute `{key.name}` another value")
             if key == Key("layer", "dims"):

@@ -56,6 +56,14 @@ class Key(NamedTuple):
         end, at, name, axis = of_port.groups()
         return cls("input" if end == "in" else "output", name, int(at), int(axis or 0))
 
+    def __str__(self) -> str:
+        if self.where == "attribute":
+            return f"@{self.name}{'.least' if self.least else ''}"
+        if self.where == "layer":
+            return self.name
+        axis = self.axis if self.name == "dim" else ""
+        return f"{'in' if self.where == 'input' else 'out'}{self.at}.{self.name}{axis}"
+
     @property
     def port(self) -> str:
         """The input or output in words, such as `input 1`."""
@@ -66,7 +74,7 @@ class Condition(NamedTuple):
     """A condition on a layer, such as `in0.type=f64|string` (the type of input 0 is f64 or string),
     `in1.const!=yes`, `in0.rank>5` or `in0.rank<=5`, which also holds for a dynamic rank."""
 
-    key: str
+    key: Key
     relation: Literal["=", "!=", ">", "<="]
     values: frozenset[str]
 
@@ -75,15 +83,15 @@ class Condition(NamedTuple):
         for relation in ("!=", "<=", ">", "="):
             key, parted, values = text.partition(relation)
             if parted:
-                return cls(key, relation, frozenset(values.split("|")))
+                return cls(Key.parse(key), relation, frozenset(values.split("|")))
         raise ValueError(f"'{text}' is not a condition")
 
     def __str__(self) -> str:
         return f"{self.key}{self.relation}{'|'.join(sorted(self.values))}"
 
-    def holds(self, value: Callable[[str], str]) -> bool:
-        """Returns whether a layer meets the condition. value: returns the layer's value for a key,
-        e.g. `in0.rank`."""
+    def holds(self, value: Callable[[Key], str]) -> bool:
+        """Returns whether a layer meets the condition. value: returns the layer's value for a
+        key."""
         text = value(self.key)
         if self.relation in (">", "<="):
             (limit,) = self.values
@@ -110,11 +118,12 @@ class Fact(NamedTuple):
     def conditions_on(self, operation: str, opset: str) -> tuple[Condition, ...] | None:
         """Returns the conditions of the fact that are still to be checked for a version of an
         operation; None if the fact does not apply to this version."""
+        known = {Key("layer", "operation"): operation, Key("layer", "opset"): opset}
         left = []
         for condition in self.conditions:
-            if condition.key not in ("operation", "opset"):
+            if condition.key not in known:
                 left.append(condition)
-            elif not condition.holds({"operation": operation, "opset": opset}.__getitem__):
+            elif not condition.holds(known.__getitem__):
                 return None
         return tuple(left)
 

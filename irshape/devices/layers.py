@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -49,7 +49,7 @@ class DeviceLayer:
     """A layer that the device has to compute, with the properties that the conditions of facts
     test."""
 
-    __slots__ = ("_values", "alike", "constant", "inputs", "kept", "layer", "outputs", "used")
+    __slots__ = ("alike", "constant", "inputs", "kept", "layer", "outputs", "used")
 
     def __init__(
         self,
@@ -60,7 +60,6 @@ class DeviceLayer:
         taken: set[OutputRef],
     ) -> None:
         inputs, outputs = result.inputs.get(index, ()), result.outputs[index]
-        self._values: dict[str, str] = {}
         self.layer = layer
         self.inputs = tuple([None if each is None else traits_of(each) for each in inputs])
         self.outputs = tuple(map(traits_of, outputs))
@@ -101,7 +100,7 @@ class DeviceLayer:
         """The tensors of the connected inputs."""
         return [tensor for tensor in self.inputs if tensor is not None]
 
-    def value(self, key: str) -> str:
+    def value(self, key: Key) -> str:
         """Returns the value of a layer for the key of a condition; empty if it has none.
 
         Keys of a layer: `operation`, `opset` (that introduced the version), `inputs` (their
@@ -116,24 +115,11 @@ class DeviceLayer:
         `.elements` (`0`, `1`, `many`, `?`), and in the same way `.dim2` or `.dim-1` for one
         dimension. Inputs also have `.const`, outputs `.used`.
         """
-        text = self._values.get(key)
-        if text is None:
-            text = self._values[key] = _reader(key)(self)
-        return text
-
-
-Reader = Callable[[DeviceLayer], str]
-
-
-@lru_cache
-def _reader(text: str) -> Reader:
-    """Returns the function that returns the value of a layer for a key, such as `in0.rank`."""
-    key = Key.parse(text)
-    if key.where == "layer":
-        return _OF_ALL[key.name]
-    if key.where == "attribute":
-        return partial(_least if key.least else _attribute, key.name)
-    return partial(_of_port, key)
+        if key.where == "layer":
+            return _OF_LAYER[key.name](self)
+        if key.where == "attribute":
+            return (_least if key.least else _attribute)(key.name, self)
+        return _of_port(key, self)
 
 
 def _attribute(name: str, layer: DeviceLayer) -> str:
@@ -167,7 +153,11 @@ def _kept(layer: DeviceLayer) -> str:
     ends = [*layer.inputs[:1], *layer.outputs[:1]]
     if len(ends) == 2 and all(each is not None and each.dims == "static" for each in ends):
         return "yes" if layer.kept else "no"
-    return "open" if layer.outputs and layer.value("dims") == "static" else "?"
+    return "open" if layer.outputs and _dims(layer) == "static" else "?"
+
+
+def _dims(layer: DeviceLayer) -> str:
+    return max((tensor.dims for tensor in layer.tensors), key=_DIMS.index, default="")
 
 
 def _shapes(layer: DeviceLayer) -> str:
@@ -180,7 +170,7 @@ def _shapes(layer: DeviceLayer) -> str:
 
 _DIMS = ("", "static", "bounded", "unbounded", "rank")
 
-_OF_ALL: dict[str, Reader] = {
+_OF_LAYER: dict[str, Callable[[DeviceLayer], str]] = {
     "operation": lambda layer: layer.operation.type_name() if layer.operation else layer.layer.type,
     "opset": lambda layer: str(layer.operation.since) if layer.operation else "",
     "inputs": lambda layer: str(len(layer.inputs)),
@@ -191,9 +181,7 @@ _OF_ALL: dict[str, Reader] = {
         "yes" if len({tensor.element_type for tensor in layer.tensors}) > 1 else "no"
     ),
     "shapes": _shapes,
-    "dims": lambda layer: max(
-        (tensor.dims for tensor in layer.tensors), key=_DIMS.index, default=""
-    ),
+    "dims": _dims,
     "kept": _kept,
     "body": lambda layer: "yes" if layer.layer.path else "no",
 }

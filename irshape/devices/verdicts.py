@@ -40,7 +40,7 @@ class DeviceVerdict:
     def __init__(
         self,
         inference: Inference,
-        layers: Sequence[tuple[Layer, DeviceLayer]],
+        layers: Sequence[DeviceLayer],
         facts: Facts,
         max_alloc: int | None = None,
     ) -> None:
@@ -131,23 +131,17 @@ def judge(
     devices: names such as `CPU`. max_alloc: the size of the largest buffer in bytes, if it is not
     the usual one of the device.
     """
-    alike: dict[Any, DeviceLayer] = {}
-    layers = [
-        (each.layer, alike.setdefault(each.key, each)) for each in device_layers(inference.result)
-    ]
+    layers = list(device_layers(inference.result))
     return {name: DeviceVerdict(inference, layers, facts_of(name), max_alloc) for name in devices}
 
 
 def _obstacles(
     inference: Inference,
-    layers: Sequence[tuple[Layer, DeviceLayer]],
+    layers: Sequence[DeviceLayer],
     facts: Facts,
     max_alloc: int | None,
 ) -> Iterator[Obstacle]:
-    """Yields the obstacles for a model.
-
-    layers: pairs of a layer and the first layer with equal properties, which has the same verdict.
-    """
+    """Yields the obstacles for a model."""
     cures = Cures(inference.model)
     told: set[Layer] = set()
     limit = facts.max_alloc if max_alloc is None else max_alloc
@@ -159,11 +153,12 @@ def _obstacles(
             source = fact.source or facts.source
             yield Obstacle(fact.verdict, own, fact.reason + detail, source, cure)
     of_kind = cache(partial(_candidates, facts))
-    memory: dict[DeviceLayer, Fact | None] = {}
-    for own, layer in layers:
-        if layer not in memory:
-            memory[layer] = _gravest(layer, of_kind(own.type, own.version))
-        fact = memory[layer]
+    memory: dict[object, Fact | None] = {}
+    for layer in layers:
+        own, key = layer.layer, layer.key
+        if key not in memory:
+            memory[key] = _gravest(layer, of_kind(own.type, own.version))
+        fact = memory[key]
         if fact is not None and own not in told:
             source = fact.source or facts.source
             told.add(own)

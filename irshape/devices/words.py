@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..spelling import counted
-from .facts import Condition, Key
+from .facts import Condition
 
 _DIMS = {
     "static": "of static shape",
@@ -40,12 +40,12 @@ def in_words(conditions: Iterable[Condition]) -> str:
 
 
 def _one(condition: Condition) -> str:
-    key, values = Key.parse(condition.key), sorted(condition.values)
+    key, values = condition.key, sorted(condition.values)
     text = " or ".join(values)
     if key.where == "attribute":
-        return _attribute(key, condition, values)
+        return _attribute(condition, values)
     if key.where != "layer":
-        return f"{key.port} {_of_port(key, condition, values)}"
+        return f"{key.port} {_of_port(condition, values)}"
     if key.name == "operation":
         return ""
     if key.name == "inputs":
@@ -59,8 +59,8 @@ def _one(condition: Condition) -> str:
     return f"an input {_negated(condition, ' or '.join(_DIMS[value] for value in values))}"
 
 
-def _of_port(key: Key, condition: Condition, values: list[str]) -> str:
-    name = key.name
+def _of_port(condition: Condition, values: list[str]) -> str:
+    name = condition.key.name
     text = " or ".join(value or "nothing" for value in values)
     if name == "const":
         return "constant" if (text == "yes") == (condition.relation == "=") else "not constant"
@@ -75,13 +75,13 @@ def _of_port(key: Key, condition: Condition, values: list[str]) -> str:
         return f"with a count of elements {' or '.join(_SIZES.get(each, each) for each in values)}"
     if name == "dim":
         sizes = " or ".join(_SIZES.get(each, "missing") for each in values)
-        return f"with size {sizes} at axis {key.axis}"
+        return f"with size {sizes} at axis {condition.key.axis}"
     return _negated(condition, f"{'computed as' if name == 'as' else 'of type'} {text}")
 
 
-def _attribute(key: Key, condition: Condition, values: list[str]) -> str:
-    name = key.name
-    if key.least:
+def _attribute(condition: Condition, values: list[str]) -> str:
+    name = condition.key.name
+    if condition.key.least:
         text = " or ".join(_SIZES.get(each, "no number") for each in values)
         return _negated(condition, f"smallest of {name} {text}")
     text = " or ".join(f'{name}="{value}"' if value else f"without {name}" for value in values)

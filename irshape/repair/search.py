@@ -106,8 +106,9 @@ class _Search:
             if maker.cheap or not cheap
             for each in maker.changes(self.sites, finding)
         ]
+        proposed.reverse()
         alike: dict[object, Candidate] = {}
-        for each in sorted(reversed(proposed), key=_unlikeliness):
+        for each in sorted(proposed, key=_unlikeliness):
             alike.setdefault((each[1].edits, each[1].after), each)
         return list(alike.values())
 

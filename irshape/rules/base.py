@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal, NamedTuple, Unpack
 
 from .. import rule_ids
-from ..faults import Fault, Stated
+from ..faults import Stated, fault
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
 from ..rule_ids import RuleId, Severity
@@ -143,13 +143,13 @@ class Rule:
 
         place: a layer, a port, or the offset of an element or attribute. port: direction and id.
         """
-        fault = Fault(cls.id, message, **facts)
+        stated = fault(message, rule=cls.id, **facts)
         if isinstance(place, Port) and layer is not None:
             side = "input" if any(each is place for each in layer.inputs) else "output"
             port = side, place.id
         elif isinstance(place, Layer):
             layer = place
-        return Finding(fault, place if isinstance(place, int) else place.offset, layer, port)
+        return Finding(stated, place if isinstance(place, int) else place.offset, layer, port)
 
     @classmethod
     def page(cls) -> Page:

@@ -150,7 +150,7 @@ def written(device: str, models: list[Model]) -> str:
 def compiled(facts: Facts) -> Earlier:
     """What compiled when a table was measured, also of models that are gone by now."""
     return {
-        (name, condition.key): condition.values
+        (name, str(condition.key)): condition.values
         for found in facts.layers.values()
         for fact in found
         if fact.verdict == "clear"

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import irshape
 from irshape.devices.cures import Cures
-from irshape.devices.facts import VERDICTS, Condition, Fact, Verdict, family_of, tables
+from irshape.devices.facts import VERDICTS, Condition, Fact, Key, Verdict, family_of, tables
 from irshape.devices.layers import DeviceLayer, device_layers
 from irshape.devices.models import CHECKS
 
@@ -93,7 +93,7 @@ def read(path: str) -> tuple[list[Seen], frozenset[str]] | None:
     shown = {name for name in OF_MODELS if any(CHECKS[name](inference, cures, MAX_ALLOC))}
     rows = []
     for layer in device_layers(inference.result):
-        values = {key: layer.value(key) for key in keys_of(layer)}
+        values = {key: layer.value(Key.parse(key)) for key in keys_of(layer)}
         own = values["operation"], values["opset"], layer.layer.name
         rows.append(Seen(family_of(*own[:2]), *own, values))
     return rows, frozenset(shown)
@@ -214,7 +214,7 @@ class Group:
         layers = np.ones(len(self.rows), np.bool_)
         for each in conditions:
             if each not in self._holding:
-                values = self.values.get(each.key, {"": layers})
+                values = self.values.get(str(each.key), {"": layers})
                 those = [those for text, those in values.items() if holding(each, text)]
                 self._holding[each] = np.logical_or.reduce(those or [~layers])
             layers = layers & self._holding[each]
@@ -285,17 +285,17 @@ def candidates(group: Group, left: Layers) -> list[Condition]:
         refused = {value for value in values if (found[value] & left).any()}
         if key.endswith(".rank"):
             ranks = sorted(int(value) for value in values if value.isdecimal())
-            limits += [Condition(key, ">", frozenset((str(rank),))) for rank in ranks[:-1]]
+            limits += [Condition.parse(f"{key}>{rank}") for rank in ranks[:-1]]
         if DIM.search(key):
             refused &= {"0", "1", "?"}
-        single += [Condition(key, "=", frozenset((value,))) for value in sorted(refused)]
+        single += [Condition(Key.parse(key), "=", frozenset((value,))) for value in sorted(refused)]
     return limits + single
 
 
 def is_numeric(condition: Condition) -> bool:
     """Whether a condition asks for a number in an attribute."""
     values = "".join(condition.values)
-    return condition.key.startswith("@") and bool(re.fullmatch(r"[-+0-9.,e]+", values))
+    return condition.key.where == "attribute" and bool(re.fullmatch(r"[-+0-9.,e]+", values))
 
 
 DIM = re.compile(r"\.dim-?[0-9]+$")
@@ -305,13 +305,13 @@ OF_FEW_VALUES = re.compile(r"^operation$|\.(type|as)$|^@[^.]*$")
 def together(group: Group, layers: Layers, atoms: list[Condition]) -> list[Condition]:
     """Conditions that name several values: all that occur in refused layers and in no other."""
     several = []
-    for key in sorted({each.key for each in atoms if OF_FEW_VALUES.search(each.key)}):
+    for key in sorted(filter(OF_FEW_VALUES.search, {str(each.key) for each in atoms})):
         only = [
             value
             for value, found in group.values[key].items()
             if (found & layers).any() and not (found & layers & group.working).any()
         ]
-        condition = Condition(key, "=", frozenset(only))
+        condition = Condition(Key.parse(key), "=", frozenset(only))
         if len(only) > 1 and not is_numeric(condition):
             several.append(condition)
     return several
@@ -319,9 +319,9 @@ def together(group: Group, layers: Layers, atoms: list[Condition]) -> list[Condi
 
 def weight(condition: Condition) -> float:
     """How much a condition is trusted: one on a size holds by chance more often."""
-    if DIM.search(condition.key) or is_numeric(condition):
+    if condition.key.name == "dim" or is_numeric(condition):
         return 0.4
-    return 0.7 if condition.key.endswith((".dims", ".elements", "dims", "shapes")) else 1.0
+    return 0.7 if condition.key.name in ("dims", "elements", "shapes") else 1.0
 
 
 def share(refused: float, compiled: float) -> float:
@@ -480,13 +480,13 @@ def measured(family: str, group: Group, earlier: Earlier) -> Iterator[Fact]:
     for name, layers in sorted(group.values["operation"].items()):
         working = layers & group.working
         if name and working.any():
-            conditions = [Condition("operation", "=", frozenset((name,)))]
+            conditions = [Condition.parse(f"operation={name}")]
             for key in (*MEASURED, *deciding(group, layers)):
                 found = group.values.get(key, {})
                 values = {text for text, those in found.items() if (those & working).any()}
                 values |= earlier.get((name, key), frozenset())
                 if values - {""}:
-                    conditions.append(Condition(key, "=", frozenset(values)))
+                    conditions.append(Condition(Key.parse(key), "=", frozenset(values)))
             conditions += measured_ranks(group)
             yield Fact(family, tuple(conditions), "clear", 0, int(working.sum()), "")
 
@@ -497,9 +497,9 @@ def measured_ranks(group: Group) -> Iterator[Condition]:
     texts = {text for text, those in found.items() if (those & group.working).any()}
     ranks = [int(text) for text in texts if text.isdecimal()]
     if ranks and "?" not in texts and min(ranks) > 1:
-        yield Condition("out0.rank", ">", frozenset((str(min(ranks) - 1),)))
+        yield Condition.parse(f"out0.rank>{min(ranks) - 1}")
     if ranks:
-        yield Condition("out0.rank", "<=", frozenset((str(max(ranks)),)))
+        yield Condition.parse(f"out0.rank<={max(ranks)}")
 
 
 def said(
@@ -509,7 +509,7 @@ def said(
     and no condition on sizes or ranks, which passes may change before a plugin looks. What is known
     from a single model is `unknown`, and so is what most often compiles."""
     origins = {model.origin for model in covered}
-    plain = all(PLAIN.search(each.key) for each in conditions)
+    plain = all(PLAIN.search(str(each.key)) for each in conditions)
     if len(origins) >= FEWEST_FAILS and not compiled and plain:
         return "fails"
     return "likely" if refused > 1 and share(refused, compiled) >= LIKELY else "unknown"

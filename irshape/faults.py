@@ -124,9 +124,9 @@ class Fault(NamedTuple):
         return f"{says}, although OpenVINO accepts it" if self.accepted else says
 
     @property
-    def refuses(self) -> bool:
-        """Whether OpenVINO refuses to compute the layer because of the fault. OpenVINO accepts
-        repeated values."""
+    def prevents_computing(self) -> bool:
+        """Whether irshape does not compute the layer because of the fault. Repeated values, such as
+        axes, prevent nothing: OpenVINO computes with them."""
         return self.rule != DUPLICATE_VALUES
 
     @property

@@ -112,7 +112,7 @@ def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
         whatever_the_values = set(operation.check(*unvalued))
         for fault in operation.check(*valued):
             is_error = (fault.severity or fault.rule.severity) == "error"
-            if is_error and fault.refuses and fault not in whatever_the_values:
+            if is_error and fault.prevents_computing and fault not in whatever_the_values:
                 raise Violation.of(fault)
     return sum(map(least_bytes, inferred if isinstance(inferred, tuple) else (inferred,)))
 

@@ -131,7 +131,7 @@ def _refused(result: BodyResult) -> dict[int, str]:
     messages: dict[int, str] = {}
     for layer, subject in result.observations:
         position = positions.get(layer)
-        if isinstance(subject, Fault) and subject.refuses and position is not None:
+        if isinstance(subject, Fault) and subject.prevents_computing and position is not None:
             messages.setdefault(position, subject.message)
     return messages
 

@@ -128,7 +128,7 @@ class BodyResult:
             refusing.update(
                 layer
                 for layer, subject in part.observations
-                if isinstance(subject, Fault) and subject.refuses
+                if isinstance(subject, Fault) and subject.prevents_computing
             )
         return refusing
 
@@ -467,7 +467,7 @@ def _reason(subject: object, reported: str | None) -> str | None:
         return reported or str(subject)
     if isinstance(subject, AttributeFault):
         return None if subject.silent else subject.fault.message
-    if isinstance(subject, Fault) and subject.refuses:
+    if isinstance(subject, Fault) and subject.prevents_computing:
         return subject.message
     return None
 

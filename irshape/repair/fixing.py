@@ -233,9 +233,9 @@ def _of_causes(diagnosis: Diagnosis, how: _How) -> list[Edit]:
     """Returns the edits of the causes to fix: for each finding, the first with a safe change or,
     with `unsafe`, the first with any change."""
     chosen: list[Edit] = []
-    made = ("safe", "unsafe") if how.unsafe else ("safe",)
+    wanted = ("safe", "unsafe") if how.unsafe else ("safe",)
     for lead in diagnosis.leads:
-        best = next((each for each in lead.causes if each.applicability in made), None)
+        best = next((each for each in lead.causes if each.applicability in wanted), None)
         if best is not None and how.fixes(lead.finding):
             chosen += best.change.edits
     return chosen

@@ -44,9 +44,9 @@ def search(
     """
     findings, context = examination
     graver = [each for each in findings if each.severity != "info"]
-    found = _Search(Sites(context, graver), settings, readings)
-    found.run()
-    return found.result(findings), found.proof.readings
+    searching = _Search(Sites(context, graver), settings, readings)
+    searching.run()
+    return searching.result(findings), searching.proof.readings
 
 
 def size_of(context: Context, findings: Sequence[Finding]) -> int:

@@ -1,7 +1,7 @@
 """Decides whether irshape may compute a model: no error may affect its types, shapes or bytes.
 
 `run`, `crosscheck`, `compare`, `convert` and sessions check this before they compute anything. Each
-rule states whether it stops runs (`Rule.stops_runs`).
+rule states what its errors make uncertain (`Rule.doubt`).
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ def require_sound(model: Model) -> None:
 
 
 def _candidates(context: Context) -> Iterator[Finding]:
-    """Yields findings of rules with `stops_runs`, and findings whose code belongs to no rule."""
+    """Yields findings of rules with a `doubt`, and findings whose code belongs to no rule."""
     from ..rules import all_rules
 
     known = set()
     for rule in all_rules():
         known.add(rule.id)
-        if rule.stops_runs:
+        if rule.doubt != "nothing":
             yield from rule.findings(context)
     for rule_id, reported in context.reported.items():
         if rule_id not in known:

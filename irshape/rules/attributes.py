@@ -69,7 +69,7 @@ class MisspeltAttribute(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("names",)
 
 
@@ -103,7 +103,7 @@ class MissingAttribute(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("attributes",)
 
     @classmethod
@@ -146,5 +146,5 @@ class AttributeValue(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("attributes",)

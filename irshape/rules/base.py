@@ -89,17 +89,12 @@ class Rule:
 
     Need not be set for errors that operations report: irshape knows that OpenVINO refuses these.
     """
-    doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "nothing"
-    """The part of a model that an error of this rule makes uncertain. `irshape fix` does not change
-    ports that depend on this part.
+    doubt: ClassVar[Literal["nothing", "values", "layer", "wiring"]] = "nothing"
+    """The part of a model that an error of this rule makes uncertain.
 
-    `layer`: the outputs of the layer with the error. `wiring`: all edges.
-    """
-    stops_runs: ClassVar[bool] = False
-    """Whether an error of this rule can make computed values wrong, because the error affects
-    types, shapes or bytes.
-
-    irshape computes a model with such an error only if the user forces it.
+    `values`: types, shapes or bytes. `layer`: also the outputs of the layer with the error.
+    `wiring`: also all edges. irshape computes such a model only if the user forces it. `irshape
+    fix` does not change ports that depend on an uncertain layer or on uncertain edges.
     """
 
     def __init_subclass__(cls) -> None:

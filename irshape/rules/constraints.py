@@ -45,7 +45,7 @@ class OperationConstraint(Rule):
     """
 
     of_nets = True
-    stops_runs = True
+    doubt = "values"
     suspects = ("attributes", "sources")
 
     @classmethod
@@ -112,7 +112,7 @@ class InputCount(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("edges", "sources")
 
 
@@ -150,7 +150,6 @@ class InputElementType(Rule):
     """
 
     doubt = "layer"
-    stops_runs = True
     suspects = ("attributes", "sources", "constants")
 
 
@@ -184,7 +183,7 @@ class InputRank(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("attributes", "sources")
 
 
@@ -220,7 +219,7 @@ class InputValue(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("attributes", "sources", "constants")
 
 
@@ -253,7 +252,7 @@ class InputShapes(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("attributes", "sources", "constants")
 
     @classmethod
@@ -331,6 +330,5 @@ class PortMap(Rule):
     ```
     """
 
-    stops_runs = True
     refused = True
     doubt = "layer"

@@ -89,7 +89,7 @@ class InputMismatch(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("ports", "sources")
 
     @classmethod
@@ -152,7 +152,7 @@ class InputTypeMismatch(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("ports", "sources", "constants")
 
     @classmethod

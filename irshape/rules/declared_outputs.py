@@ -199,7 +199,7 @@ class OutputShapeMismatch(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("ports", "attributes", "sources", "constants")
 
     @classmethod
@@ -314,7 +314,7 @@ class OutputTypeMismatch(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("ports", "attributes", "sources", "constants")
 
     @classmethod

@@ -49,7 +49,6 @@ class DanglingEdge(Rule):
     ```
     """
 
-    stops_runs = True
     suspects = ("edges", "ids")
     refused = True
     doubt = "wiring"
@@ -115,7 +114,6 @@ class MalformedEdge(Rule):
     ```
     """
 
-    stops_runs = True
     suspects = ("notations", "edges")
     refused = True
     doubt = "wiring"
@@ -209,7 +207,6 @@ class DuplicateEdge(Rule):
     ```
     """
 
-    stops_runs = True
     suspects = ("edges",)
     refused = True
     doubt = "wiring"
@@ -260,7 +257,6 @@ class MissingEdge(Rule):
     ```
     """
 
-    stops_runs = True
     suspects = ("edges",)
     refused = True
     doubt = "wiring"
@@ -310,7 +306,6 @@ class Cycle(Rule):
     ```
     """
 
-    stops_runs = True
     suspects = ("edges",)
     refused = True
     doubt = "wiring"

@@ -245,7 +245,7 @@ class RepairedXml(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
 
 
 class LeftOut(Rule):
@@ -306,7 +306,6 @@ class MisspeltElement(Rule):
     ```
     """
 
-    stops_runs = True
     doubt = "wiring"
 
 
@@ -340,7 +339,6 @@ class RepeatedElement(Rule):
     ```
     """
 
-    stops_runs = True
     doubt = "wiring"
 
 

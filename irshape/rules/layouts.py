@@ -30,4 +30,4 @@ class StrideMismatch(Rule):
     names.
     """
 
-    stops_runs = True
+    doubt = "values"

@@ -57,7 +57,7 @@ class UnknownVariable(Rule):
     """
 
     of_nets = True
-    stops_runs = True
+    doubt = "values"
     refused = True
 
     @classmethod
@@ -144,7 +144,7 @@ class VariableMismatch(Rule):
     """
 
     of_nets = True
-    stops_runs = True
+    doubt = "values"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

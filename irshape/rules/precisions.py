@@ -61,7 +61,7 @@ class MissingPrecision(Rule):
     """
 
     of_nets = True
-    stops_runs = True
+    doubt = "values"
     suspects = ("ports",)
 
     @classmethod
@@ -128,7 +128,7 @@ class UnknownPrecision(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("ports",)
 
     @classmethod

@@ -52,7 +52,6 @@ class DuplicateId(Rule):
     """
 
     of_nets = True
-    stops_runs = True
     suspects = ("ids",)
     doubt = "wiring"
 
@@ -109,7 +108,7 @@ class MissingLayerAttribute(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("types", "versions")
     refused = True
 
@@ -141,7 +140,6 @@ class MalformedId(Rule):
     ```
     """
 
-    stops_runs = True
     suspects = ("notations",)
     refused = True
     doubt = "wiring"
@@ -179,7 +177,7 @@ class MalformedDim(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("ports",)
 
 
@@ -280,7 +278,6 @@ class DuplicatePort(Rule):
     ```
     """
 
-    stops_runs = True
     refused = True
     doubt = "wiring"
 
@@ -343,7 +340,6 @@ class OutputCount(Rule):
     ```
     """
 
-    stops_runs = True
     suspects = ("attributes",)
     refused = True
     doubt = "layer"
@@ -401,7 +397,6 @@ class MissingBody(Rule):
     Add the body with its `<layers>` and `<edges>`, or remove the surplus body.
     """
 
-    stops_runs = True
     refused = True
     doubt = "layer"
 

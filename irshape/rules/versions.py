@@ -129,7 +129,7 @@ class UnknownType(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("notations", "types")
     refused = True
 
@@ -204,7 +204,7 @@ class UnknownVersion(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("versions",)
     refused = True
 
@@ -250,7 +250,7 @@ class CustomOperation(Rule):
     `irshape.operations` of a package.
     """
 
-    stops_runs = True
+    doubt = "values"
     refused = True
 
     @classmethod

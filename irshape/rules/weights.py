@@ -38,7 +38,7 @@ class MissingWeights(Rule):
     LFS pointer, run `git lfs pull`. `--weights none` checks the .xml alone.
     """
 
-    stops_runs = True
+    doubt = "values"
     refused = True
 
     @classmethod
@@ -110,7 +110,7 @@ class ConstantOutOfRange(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("constants",)
     refused = True
 
@@ -166,7 +166,6 @@ class ConstantSize(Rule):
     ```
     """
 
-    stops_runs = True
     suspects = ("constants",)
     doubt = "layer"
 
@@ -396,7 +395,7 @@ class ConstantType(Rule):
     ```
     """
 
-    stops_runs = True
+    doubt = "values"
     suspects = ("ports", "constants")
 
     @classmethod

@@ -120,7 +120,6 @@ MISSING_WEIGHTS = RuleId("IR501", "missing-weights", "error")
 CONSTANT_OUT_OF_RANGE = RuleId("IR502", "constant-out-of-range", "error")
 CONSTANT_SIZE = RuleId("IR503", "constant-size", "error")
 UNUSED_WEIGHTS = RuleId("IR504", "unused-weights", "info")
-MISALIGNED_CONSTANT = RuleId("IR505", "misaligned-constant", "info")
 OVERLAPPING_CONSTANTS = RuleId("IR506", "overlapping-constants", "warning")
 CONSTANT_TYPE = RuleId("IR507", "constant-type", "error")
 IR_VERSION = RuleId("IR601", "ir-version", "error")
@@ -174,10 +173,12 @@ RETIRED = {
     "IR206 at its port, with the edge among its causes",
     "IR305": "contradicted-attribute: a port that an attribute contradicts is reported as IR201, "
     "IR202 or IR203, with the attribute among its causes",
+    "IR505": "misaligned-constant: OpenVINO itself writes constants without gaps, and no action is "
+    "needed",
     "IR508": "contradicted-constant: a port or layer that a constant contradicts is reported as "
     "IR2xx or IR4xx, with the constant among its causes",
     "IR609": "contradicted-operation: a layer that does not fit its operation is reported as "
     "IR301, IR302, IR402 to IR404, or at its ports as IR2xx",
 }
-"""Codes that irshape no longer reports, each with its name and what replaced it. Selectors,
-comments and baselines may still contain them; they match no finding."""
+"""Codes that irshape no longer reports, each with its name and what replaced it, or why it is gone.
+Selectors, comments and baselines may still contain them; they match no finding."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..inference.result import Mismatch
 from ..model.graph import Finding
 from ..model.weights import Weights, strings_fault
-from ..spelling import counted, with_noun
+from ..spelling import with_noun
 from .base import Rule
 from .context import Context
 
@@ -242,59 +242,6 @@ class UnusedWeights(Rule):
                 actual=str(weights.size),
                 help="check that the .bin belongs to this .xml",
             )
-
-
-class MisalignedConstant(Rule):
-    """Constants do not begin at a multiple of the size of their elements.
-
-    ## What it does
-    Reports, once for each file, that constants are not aligned in the .bin, and how many.
-
-    ## Why it matters
-    Reading them may be slower, and a program that maps the .bin into memory may have to copy them.
-
-    ## What OpenVINO does
-    Accepts it silently; its own writer packs constants of different types without gaps.
-
-    ## Example
-    ```xml
-    <!-- with a .bin of 9 bytes -->
-    <data element_type="i64" shape="1" offset="1" size="8"/>
-    ```
-
-    ## How to fix it
-    Nothing needs to be done. If you write the file yourself, pad the .bin.
-
-    ## Use instead
-    ```xml
-    <data element_type="i64" shape="1" offset="0" size="8"/>
-    ```
-    """
-
-    trifling = True
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        misaligned = [
-            (layer, constant)
-            for layer, constant in context.constants
-            if constant.offset % (constant.element_type.bits // 8 or 1) and constant.elements
-        ]
-        if not misaligned:
-            return
-        more = len(misaligned) - 1
-        layer, constant = misaligned[0]
-        width = constant.element_type.bits // 8
-        others = f"; {counted(more, 'more misaligned constant')}" if more else ""
-        yield cls.finding(
-            f"the constant begins at byte {constant.offset}, which is not a multiple of {width}, "
-            f"the size of {constant.element_type}{others}",
-            context.model.source.attribute(layer.data_offset, "offset"),
-            layer,
-            expected=f"a multiple of {width}",
-            actual=str(constant.offset),
-            help="no action is needed; the program that writes the file can pad the .bin",
-        )
 
 
 class OverlappingConstants(Rule):

@@ -242,11 +242,6 @@ FAULTS = {
         *swap(AXES, 'size="16"', '»size="32"'),
         weights=WEIGHTS + bytes(16),
     ),
-    "a constant at an odd place": Fault(
-        "IR505 3 info taken: a multiple of 8, not 433",
-        *swap(AXES, 'offset="432"', '»offset="433"'),
-        weights=KERNEL + b"\0" + WEIGHTS[432:],
-    ),
     "constants that overlap": Fault(
         "IR506 3 warning taken: not 424",
         *swap(AXES, 'offset="432"', '»offset="424"'),

@@ -331,7 +331,6 @@ EXAMPLES: dict[str, Host] = {
     "IR502": constants,
     "IR503": constants,
     "IR504": constants,
-    "IR505": constants,
     "IR506": constants,
     "IR507": mistyped,
     "IR601": root,
@@ -346,7 +345,6 @@ EXAMPLES: dict[str, Host] = {
 BYTES = {
     "IR501": None,
     "IR504": bytes(16),
-    "IR505": bytes(9),
     "IR506": bytes(32),
     "IR701": struct.pack("<f", float("nan")),
     "IR702": struct.pack("<f", float("inf")),

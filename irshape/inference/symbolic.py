@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
@@ -25,6 +26,9 @@ from .body_engine import BodyEngine
 from .memory import Memory
 from .named_sizes import NamedSizes, Origin, contradiction, tensor_name
 from .result import BodyResult, Inference, LayerResult, Observation
+
+if TYPE_CHECKING:
+    from .result import Expressions
 
 MAX_PASSES = 6
 MAX_ATTEMPTS = 12
@@ -294,42 +298,37 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
                 simplified[expression] = None
         return simplified[expression]
 
-    @cache
-    def expressions(tensor: Tensor) -> tuple[Expression | None, ...] | None:
-        if tensor.shape.dims is None:
-            return None
-        return tuple(
-            final(dim.expression)
-            if isinstance(dim, SymbolicDimension)
-            else facts.number(dim.low)
-            if dim.is_static
-            else None
-            for dim in tensor.shape.dims
-        )
+    def expression(dim: Dimension) -> Expression | None:
+        if isinstance(dim, SymbolicDimension):
+            return final(dim.expression)
+        return facts.number(dim.low) if dim.is_static else None
+
+    shared: dict[Tensor, Tensor] = {}
 
     @cache
-    def elements(tensor: Tensor) -> tuple[Expression | None, ...] | None:
-        value = tensor.value
-        if value is None:
-            return None
-        return tuple(value.expression(index, facts) for index in range(len(value)))
+    def stripped(tensor: Tensor) -> tuple[Tensor, Tensor, Expressions | None, Expressions | None]:
+        """Returns the plain tensor, the plain tensor narrowed by the expressions of its dimensions,
+        these expressions, and those of its elements. Equal tensors are one object."""
+        dims, value = tensor.shape.dims, tensor.value
+        sizes = None if dims is None else tuple(map(expression, dims))
+        elements = None
+        if value is not None:
+            elements = tuple(value.expression(index, facts) for index in range(len(value)))
+        wide, narrow = (_plain(tensor, known) for known in (None, sizes))
+        return shared.setdefault(wide, wide), shared.setdefault(narrow, narrow), sizes, elements
 
-    plain = cache(_plain)
     doubtful: dict[BodyResult, set[int]] = {}
     if facts.symbols:
         _find_doubtful(result, doubtful, whole=False)
     for part in result.walk():
-        part.elements = [tuple(map(elements, tensors)) for tensors in part.outputs]
-        part.expressions = [tuple(map(expressions, tensors)) for tensors in part.outputs]
+        rows = [tuple(map(stripped, tensors)) for tensors in part.outputs]
         for position in doubtful.get(part, ()):
-            nothing = (None,) * len(part.outputs[position])
-            part.elements[position] = part.expressions[position] = nothing
-        part.outputs = [
-            tuple(map(plain, tensors, row))
-            for tensors, row in zip(part.outputs, part.expressions, strict=True)
-        ]
+            rows[position] = tuple([(wide, wide, None, None) for wide, *_ in rows[position]])
+        part.outputs = [tuple([narrow for _, narrow, _, _ in row]) for row in rows]
+        part.expressions = [tuple([sizes for _, _, sizes, _ in row]) for row in rows]
+        part.elements = [tuple([elements for *_, elements in row]) for row in rows]
         part.inputs = {
-            position: tuple(None if t is None else plain(t, None) for t in tensors)
+            position: tuple([None if each is None else stripped(each)[0] for each in tensors])
             for position, tensors in part.inputs.items()
         }
 
@@ -357,15 +356,17 @@ def _find_doubtful(
     return bool(positions)
 
 
-def _plain(tensor: Tensor, known: tuple[Expression | None, ...] | None) -> Tensor:
+def _plain(tensor: Tensor, known: Expressions | None) -> Tensor:
     """Returns a tensor with intervals as dimensions, narrowed by the expressions `known`."""
     if tensor.shape.dims is None:
         return tensor
+    if not tensor.known_by_name and not any(dim.symbolic for dim in tensor.shape.dims):
+        return tensor
     dims = []
     for axis, dim in enumerate(tensor.shape.dims):
-        expression = known[axis] if known is not None else None
-        plain = Dimension(dim.low, dim.high)
-        if expression is not None and dim.symbolic:
+        plain = Dimension(dim.low, dim.high) if dim.symbolic else dim
+        expression = known[axis] if known is not None and dim.symbolic else None
+        if expression is not None:
             narrow = dimension(expression, plain)
             plain = Dimension(narrow.low, narrow.high)
         dims.append(plain)

@@ -331,7 +331,7 @@ class Model:
     @property
     def parameters(self) -> list[Layer]:
         """The inputs of the net: its Parameters."""
-        return [layer for layer in self.net.layers if layer.is_parameter]
+        return [layer for layer in self.net.layers if layer.type.lower() == "parameter"]
 
     @property
     def results(self) -> list[Layer]:

@@ -300,7 +300,7 @@ def _known(
     declared = inferred if same and sure else port_text(port)
     known = tensor if inferred is not None else declared_tensor(port, tensor)
     dynamic = known is not None and not known.shape.is_static
-    symbols = _sizes_text(written(sizes))
+    symbols = _sizes_text(written(sizes)) if dynamic else None
     return [declared, inferred, symbols, int(clash), value_text(tensor), int(dynamic)]
 
 

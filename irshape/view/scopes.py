@@ -79,11 +79,12 @@ class _Scope:
     def size(self) -> int:
         return len(self.layers) + sum(scope.size for scope in self.scopes.values())
 
-    def inside(self) -> Iterator[int]:
-        """Yields all layers of the group, including the layers of inner groups."""
-        yield from self.layers
+    def inside(self) -> list[int]:
+        """Returns all layers of the group, including the layers of inner groups."""
+        layers = list(self.layers)
         for scope in self.scopes.values():
-            yield from scope.inside()
+            layers += scope.inside()
+        return layers
 
     def dissolve(self, name: str) -> None:
         """Replaces an inner group by its members."""
@@ -167,7 +168,10 @@ def _paths(layers: Sequence[Layer], wiring: Wiring, shown: Sequence[bool]) -> li
     """Returns the name prefixes of each layer. A layer without prefixes gets the prefixes that all
     its consumers share, or those that all its producers share, whichever are more."""
     ends = [layer.is_parameter or layer.is_result for layer in layers]
-    paths = [() if end else scope_of(layer.name) for layer, end in zip(layers, ends, strict=True)]
+    paths = [
+        () if end or not apart else scope_of(layer.name)
+        for layer, end, apart in zip(layers, ends, shown, strict=True)
+    ]
     bare = {
         position
         for position, path in enumerate(paths)
@@ -221,7 +225,6 @@ class _Untangling:
         self.takers: dict[int, list[int]] = {}
         for source, taker in edges:
             self.takers.setdefault(source, []).append(taker)
-        self.member_of: dict[int, int] = {}
 
     def __call__(self, scope: _Scope, edges: Sequence[Edge] | None = None) -> None:
         """Moves layers that lie on a path between two layers of a group into this group. If several
@@ -233,7 +236,7 @@ class _Untangling:
         while scope.scopes:
             count = len(scope.scopes)
             names, direct = list(scope.scopes), scope.layers
-            sources, inside = _members(scope, edges, self.member_of)
+            sources, inside = _members(scope, edges)
             circles = [
                 circle for circle in _circles(sources) if len(circle) > 1 and min(circle) < count
             ]
@@ -269,9 +272,10 @@ class _Untangling:
     def _returns(self, scope: _Scope) -> bool:
         """Whether a path along the edges leaves a group and enters it again."""
         layers = set(scope.inside())
-        last = max(self.rank[position] for position in layers)
-        takers = (taker for each in layers for taker in self.takers.get(each, ()))
-        waiting = [taker for taker in takers if taker not in layers]
+        last = max(map(self.rank.__getitem__, layers))
+        waiting = [
+            taker for each in layers for taker in self.takers.get(each, ()) if taker not in layers
+        ]
         seen: set[int] = set()
         while waiting:
             at = waiting.pop()
@@ -283,18 +287,15 @@ class _Untangling:
         return False
 
 
-def _members(
-    scope: _Scope, edges: Sequence[Edge], member_of: dict[int, int]
-) -> tuple[list[set[int]], list[list[Edge]]]:
+def _members(scope: _Scope, edges: Sequence[Edge]) -> tuple[list[set[int]], list[list[Edge]]]:
     """Numbers the members of a group: first its inner groups, then its layers. Returns the
     producers of each member, and the edges inside each inner group. edges: the edges between layers
-    of the group. member_of: gets the number of the member that contains each layer."""
+    of the group."""
+    member_of: dict[int, int] = {}
     for number, inner in enumerate(scope.scopes.values()):
-        for position in inner.inside():
-            member_of[position] = number
-    for number, position in enumerate(scope.layers, len(scope.scopes)):
-        member_of[position] = number
+        member_of.update(dict.fromkeys(inner.inside(), number))
     count = len(scope.scopes) + len(scope.layers)
+    member_of.update(zip(scope.layers, range(len(scope.scopes), count), strict=True))
     sources: list[set[int]] = [set() for _ in range(count)]
     inside: list[list[Edge]] = [[] for _ in range(len(scope.scopes))]
     for edge in edges:
@@ -467,7 +468,7 @@ def _divide(
 ) -> None:
     """Divides a group that has too many members into parts, in topological order."""
     if len(scope.layers) + len(scope.scopes) > MOST_MEMBERS or scope.scopes:
-        sources, inside = _members(scope, edges, {})
+        sources, inside = _members(scope, edges)
         for inner, within in zip(scope.scopes.values(), inside, strict=True):
             _divide(inner, within, rank, layers)
         members = _in_order(scope, sources, rank)

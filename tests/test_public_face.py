@@ -26,7 +26,6 @@ FOREIGN = {
     "_Declared",
     "Callable",
     "Collection",
-    "Executor",
     "Iterable",
     "Literal",
     "Mapping",

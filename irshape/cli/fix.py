@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -23,13 +25,6 @@ from .common import (
     usage_errors,
     wants_colour,
     weights_option,
-)
-from .fix_outputs import (
-    each_once,
-    folders_of,
-    is_folder,
-    mirrored,
-    write_over,
 )
 from .selecting import Chosen, chosen, fixing_options
 
@@ -53,9 +48,9 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    metavar="FILE|DIR",
-    help="Write the fixed text to another file; - is standard output. For several files or a "
-    "folder, name a folder: the files keep their relative paths. The .bin is not copied.",
+    metavar="FILE",
+    help="Write the fixed text of one file to another file; - is standard output. The .bin is not "
+    "copied.",
 )
 @click.option(
     "-q",
@@ -110,24 +105,24 @@ def command(
     files = expand(paths, only_ir=wanted.only_ir)
     alone = files == list(paths) and len(files) == 1
     files = wanted.part(files)
-    if in_place and "-" in files:
-        raise click.UsageError("standard input cannot be changed in place; use --output")
-    if in_place and any(map(is_url, files)):
-        raise click.UsageError("a model at a URL cannot be changed in place; use --output")
-    write, files = _writer(paths, files, output, in_place=in_place, alone=alone, weights=weights)
-    account = _Account(write is not None, wanted)
+    if output is not None and len(files) > 1:
+        raise click.UsageError("--output takes one file; change several with --in-place")
+    keep_apart(files, output, weights=weights)
+    files = _each_once(files, in_place=in_place)
+    writes = in_place or output is not None
+    account = _Account(writes, wanted)
     for outcome in _outcomes(files, wanted, weights, unsafe=unsafe):
         fixes, problem = outcome.fixes, outcome.problem
-        if fixes is not None and fixes.readable and write is not None:
+        if fixes is not None and fixes.readable and writes:
             try:
-                write(fixes, outcome.path)
+                _write(fixes, outcome.path, output, named=outcome.path in paths)
             except OSError as unwritten:
                 problem = unwritten.strerror or str(unwritten)
         if fixes is None or problem:
             click.echo(f"irshape: '{without_credentials(outcome.path)}': {problem}", err=True)
             account.problems += 1
             continue
-        if write is None and not check:
+        if not writes and not check:
             echo(_for_terminal(fixes.diff(), wants_colour(color)), newline=False, colour=True)
         result = account.add(fixes)
         if quiet:
@@ -143,45 +138,45 @@ def command(
         raise click.exceptions.Exit(2 if account.problems else 1)
 
 
-Writer = Callable[["Fixes", str], None]
-"""A function that writes the fixes of one file. Raises `OSError`."""
-
-
-def _writer(
-    paths: tuple[str, ...],
-    files: list[str],
-    output: str | None,
-    *,
-    in_place: bool,
-    alone: bool,
-    weights: str,
-) -> tuple[Writer | None, list[str]]:
-    """Returns a pair: a function that writes the fixes of one file (or None), and the files to fix.
-
-    Raises `UsageError` if the output would overwrite an input.
+def _each_once(files: Sequence[str], *, in_place: bool) -> list[str]:
+    """Returns the files without duplicates. If several paths lead to one file, prefers a path that
+    is not a symbolic link. Raises `UsageError` if a file cannot be changed in place as requested.
     """
-    if output is None:
-        files = each_once(files)
-        folders = folders_of(paths)
+    if in_place and "-" in files:
+        raise click.UsageError("standard input cannot be changed in place; use --output")
+    if in_place and any(map(is_url, files)):
+        raise click.UsageError("a model at a URL cannot be changed in place; use --output")
+    chosen: dict[str, str] = {}
+    for file in files:
+        key = file if file == "-" or is_url(file) else os.path.realpath(file)
+        if key not in chosen or (os.path.islink(chosen[key]) and not os.path.islink(file)):
+            chosen[key] = file
+    return list(chosen.values())
 
-        def change(fixes: Fixes, path: str) -> None:
-            if fixes.edits:
-                write_over(fixes, path, None if path in paths else folders)
 
-        return change if in_place else None, files
-    if alone and not is_folder(output):
-        keep_apart(files, output, weights=weights)
-        return lambda fixes, _: deliver(fixes.data, output), files
-    if output == "-":
-        raise click.UsageError("--output - takes one file; several need a folder")
-    places = mirrored(paths, files, output)
-    keep_apart(places, *places.values(), weights=weights)
+def _write(fixes: Fixes, path: str, output: str | None, *, named: bool) -> None:
+    """Writes the fixed text to `output`; without `output`, over the file. Keeps a symbolic link,
+    and replaces its target.
 
-    def copy(fixes: Fixes, path: str) -> None:
-        os.makedirs(os.path.dirname(places[path]), exist_ok=True)
-        deliver(fixes.data, places[path])
+    named: whether the user named the file. Otherwise, a link is refused, since its target may be
+    anywhere. Raises `OSError`.
+    """
+    from ..formats.atomic import write_atomically
 
-    return copy, list(places)
+    if output is not None:
+        deliver(fixes.data, output)
+        return
+    if not fixes.edits:
+        return
+    target = os.path.realpath(path)
+    if os.path.islink(path) and not named:
+        reason = f"is a link to '{target}'; name the file itself to change it"
+        raise OSError(errno.EXDEV, reason, path)
+    if Path(target).read_bytes() != fixes.original:
+        raise OSError(errno.EBUSY, "has changed since irshape read it, and was not written", path)
+    if not (os.access(target, os.W_OK) and os.stat(target).st_mode & 0o222):
+        raise PermissionError(errno.EACCES, "is read-only", path)
+    write_atomically(Path(path), fixes.data)
 
 
 def _outcomes(files: list[str], wanted: Chosen, weights: str, *, unsafe: bool) -> Iterator[Outcome]:
@@ -273,7 +268,7 @@ class _Account:
         left = sum(result.open for result in self.results)
         unsafe = sum(result.unsafe for result in self.results)
         files = counted(len(self.results) + self.problems, "file")
-        by = "" if self.writes or not changed else " with --in-place or --output"
+        by = "" if self.writes or not changed else " with --in-place"
         if alone:
             said = f"{fixed} {self.done}{by}, {left} left"
         elif changed:

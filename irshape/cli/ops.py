@@ -177,7 +177,7 @@ def _page(row: dict[str, Any], operation: type[Operation]) -> str:
     lines.append("Attributes")
     lines += [f"  {name}: {values}" for name, values in page["attributes"]] or none
     custom = row["since"] is None and not row["library"]
-    rest = "its `infer` refuses" if custom else "its specification demands"
+    rest = "that its `infer` checks" if custom else "of its specification"
     lines += ["Constraints", *(f"  {message}" for message in page["constraints"])]
-    lines.append(f"  whatever else {rest}")
+    lines.append(f"  all other constraints {rest}")
     return "\n".join(fitted("\n".join(lines).split("\n"))) + "\n"

@@ -2445,7 +2445,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Any:
-        """Runs a body up to `trip_count` times, as long as the condition of the body is true.
+        """Runs a body up to `trip_count` times (-1: no limit), as long as its condition is true.
         Specification: Loop-5.
 
         trip_count: rank 0 or 1.

@@ -144,7 +144,7 @@ class Operation:
     """"sum" or "mean" if the operation computes the sum or mean of `data` over `axes`, else None. A
     device may sum in the element type of `data`, where the sum can wrap around."""
     decompresses: ClassVar[Literal["exactly", "rounding"] | None] = None
-    """Whether the operation decompresses weights, and how: exactly, or with rounding."""
+    """How the operation can take part in decompressing weights: "exactly" or with "rounding"."""
 
     stepwise: ClassVar[bool] = False
     """Whether the operation maps reals to whole numbers. Near a step, a tiny error of the input

@@ -65,7 +65,7 @@ def enclosed(interval: Interval, element_type: ElementType) -> Interval:
         return rounded(low, element_type), rounded(high, element_type)
     least, most = element_type.limits
     if (low < least and low != -math.inf) or (high > most and high != math.inf):
-        low, high = least, most  # it may have wrapped around
+        low, high = least, most  # the element may have wrapped around
     return int(max(low, INT64_MIN)), int(min(high, UNBOUNDED))
 
 

@@ -197,7 +197,7 @@ class Reshape(Reinterpretation):
     def check(self, data: Tensor, pattern: Tensor) -> Iterator[Fault]:
         sizes, wanted = data.shape.static, pattern.known
         if sizes is None or wanted is None or not self.special_zero or -1 in wanted:
-            return  # `infer` has compared
+            return  # `infer` has compared the numbers of elements
         result = [size or sizes[index] for index, size in enumerate(wanted)]
         if prod(sizes) not in (0, prod(result)):
             message = (

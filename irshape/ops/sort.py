@@ -67,8 +67,8 @@ class TopK(Operation):
         return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
 
     def chosen(self, available: Dimension, k: Value | None) -> Dimension:
-        """Returns the number of elements that the result has along the axis: `k` if it is known, as
-        in OpenVINO even beyond the size of the axis, else an interval up to this size."""
+        """Returns the size of the result along the axis: `k` if it is known (as in OpenVINO, even
+        if the axis is shorter), else an interval up to the size of the axis."""
         if k is None:
             return Dimension(0, available.high)
         low, high = int(k.lower[0]), int(min(k.upper[0], UNBOUNDED))

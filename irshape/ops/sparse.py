@@ -93,7 +93,7 @@ class SparseFillEmptyRows(Operation):
         if indices.rank is not None:
             places = PartialShape(
                 [values.shape[0] if values.rank and dense_shape.rank else DYNAMIC, 2]
-            )  # OpenVINO compares the sizes only then
+            )  # OpenVINO compares the sizes only if it knows both ranks
             equal(indices.shape, places, at="indices")
         rows, _ = wanted_dimensions(dense_shape) or (DYNAMIC, DYNAMIC)
         filled = self.filled(rows, dense_shape, indices)

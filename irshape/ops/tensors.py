@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Expressions = tuple[Expression | None, ...]
 
 MAX_VALUE_ELEMENTS: Final = 1024
-"""The value of a tensor is inferred if it has at most this number of elements. No shape has more
+"""irshape infers the values of tensors of at most this number of elements. No shape has more
 dimensions, and a static check must need little memory."""
 
 Number = int | float

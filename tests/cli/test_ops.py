@@ -56,7 +56,7 @@ def test_json_has_every_version_with_all_that_is_declared() -> None:
 @pytest.mark.parametrize(
     ("type_name", "shown"),
     [
-        ("ReduceMean", ["opset1 to opset16", "keep_dims", "axes", "its specification demands"]),
+        ("ReduceMean", ["opset1 to opset16", "keep_dims", "axes", "of its specification"]),
         ("reducemean", ["keep_dims"]),
         ("Relu", ["  0  the element type and shape"]),
         ("TopK", ["Outputs\n  0  inferred from the inputs", "  1  inferred from the inputs"]),

@@ -31,7 +31,7 @@ def _states(site: Site) -> bool:
 
 
 class Loop(Iteration):
-    """Runs a body up to `trip_count` times, as long as the condition of the body is true."""
+    """Runs a body up to `trip_count` times (-1: no limit), as long as its condition is true."""
 
     since = 5
     differs = facts(

@@ -42,13 +42,13 @@ class Concat(Operation):
             length = length + dims[axis]
             besides = sizes[:axis] + sizes[axis + 1 :]
             if besides == before and -1 not in before:
-                continue  # same sizes as before
+                continue  # the sizes of the input before it
             before = besides
             own = [*dims[:axis], ONE, *dims[axis + 1 :]]  # with 1 in place of the size of the axis
             merged = own if result is None else merged_dims(result, own)
             if merged is None:
                 others = PartialShape(result)
-                others = _with(others, self.axis, DYNAMIC)  # which may differ in rank
+                others = _with(others, self.axis, DYNAMIC)  # `self.axis`, as the ranks may differ
                 raise Violation(
                     f"input {index} has shape {tensor.shape}, which does not fit the shape "
                     f"{others} of the inputs before it: all dimensions except axis {axis} must be "

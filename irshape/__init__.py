@@ -498,7 +498,7 @@ def requires(model: ModelLike) -> Requirements:
     """
     from .inspection.requirements import Requirements
 
-    return Requirements(infer(_model(model)))
+    return Requirements(infer(model))
 
 
 def diff(
@@ -535,10 +535,9 @@ def inspect(model: ModelLike, *, shapes: Mapping[str, ShapeLike] | None = None) 
 
     Raises the errors of `infer`. For a path, also raises the errors of `load`.
     """
-    from .inference.engine import infer as infer_model
     from .inspection.inspection import Inspection
 
-    return Inspection(infer_model(_model(model), shapes))
+    return Inspection(infer(model, shapes=shapes))
 
 
 def save(

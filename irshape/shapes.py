@@ -256,7 +256,7 @@ class _Sizes(dict[int, Dimension]):
 _SIZES: Final = _Sizes({-1: DYNAMIC})
 ONE: Final = Dimension(1)
 
-_DIGITS = re.compile(r"[0-9]+\Z")
+_SIZES_IN_TEXT = re.compile(r"(?P<size>[0-9]+)|(?P<low>[0-9]*)\.\.(?P<high>[0-9]*)")
 
 
 def bare(text: str) -> str:
@@ -276,35 +276,21 @@ def parse_dimension(text: str) -> Dimension:
     text = text.strip(BLANKS)
     if text in ("?", "-1"):
         return DYNAMIC
-    low, dots, high = text.partition("..")
-    if not dots:
-        if not _DIGITS.match(low):
-            raise ValueError(
-                f"'{text}' is not a dimension: expected a size such as 3, a range such as 1..10, "
-                "or ?"
-            )
-        size = _bound(low)
-        if size == UNBOUNDED:
-            raise ValueError(
-                f"'{text}' is too large for a dimension: in OpenVINO, the largest int64 stands "
-                "for an unknown size"
-            )
-        return Dimension(size)
-    if (low and not _DIGITS.match(low)) or (high and not _DIGITS.match(high)):
+    match = _SIZES_IN_TEXT.fullmatch(text)
+    if match is None:
         raise ValueError(
-            f"'{text}' is not a dimension: the bounds of a range are sizes, as in 1..10, 2.. or ..5"
+            f"'{text}' is not a dimension: expected a size such as 3, a range such as 1..10, 2.. "
+            "or ..5, or ?"
         )
-    least, most = _bound(low or "0"), _bound(high) if high else UNBOUNDED
-    if least > most:
+    most = UNBOUNDED - 1 if match["size"] else UNBOUNDED  # OpenVINO reads the last one as `?`
+    if any(len(number) > 20 or int(number) > most for number in match.groups() if number):
+        raise ValueError(f"'{text}' is not a dimension: it does not fit in 64 bits")
+    if match["size"]:
+        return Dimension(int(match["size"]))
+    low, high = int(match["low"] or 0), int(match["high"] or UNBOUNDED)
+    if low > high:
         raise ValueError(f"'{text}' is not a dimension: its lower bound is above its upper bound")
-    return Dimension(least, most)
-
-
-def _bound(text: str) -> int:
-    size = int(text) if len(text) < 30 else UNBOUNDED + 1
-    if size > UNBOUNDED:
-        raise ValueError(f"'{text}' does not fit in 64 bits")
-    return size
+    return Dimension(low, high)
 
 
 _FEW_AXES: Final = 16

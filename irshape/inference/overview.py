@@ -170,9 +170,12 @@ def _open(reasons: Reasons, result: BodyResult, *, bounded: bool) -> Iterator[Pl
     """Yields the dimensions that are dynamic in `result`; with `bounded`, only unbounded ones."""
     own = counterparts(result, reasons.result)
     for place in dynamic_places(result):
+        body = own[place.body]
+        if place.port >= len(body.outputs[place.position]):
+            continue  # the number of outputs depends on sizes
         dim = place.dimension_in(place.body)
         if not bounded or dim is None or dim.high == UNBOUNDED:
-            yield place._replace(body=own[place.body])
+            yield place._replace(body=body)
 
 
 def dynamic_places(root: BodyResult) -> Iterator[Place]:

@@ -43,13 +43,12 @@ class Bounds(Facts):
         """Maps a division, minimum or maximum to a simpler expression that equals it."""
         self.multiples: dict[tuple[Expression, int], Constraint] = {}
         """Maps an expression and a number to the condition that the number divides it."""
-        self._call_ranges: dict[Call, Range] = {}
         self._product_ranges: dict[Monomial, Range] = {}
         self._proofs: dict[tuple[Expression, int], bool] = {}
 
     def number(self, number: Coefficient) -> Expression:
         """Returns a number as an expression."""
-        return Expression.number(number, self)
+        return Expression({(): number} if number else {}, self)
 
     def range(self, expression: Expression) -> Range:
         """Returns the lower and the upper bound of an expression."""
@@ -77,16 +76,10 @@ class Bounds(Facts):
     def _atom_range(self, atom: Atom) -> Range:
         if isinstance(atom, Symbol):
             return self.ranges[atom]
-        known = self._call_ranges.get(atom)
-        if known is None:
-            known = self._call_ranges[atom] = self._call_range(atom)
-        return known
-
-    def _call_range(self, call: Call) -> Range:
-        ranges = [self.range(argument) for argument in call.arguments]
-        if call.function == "min":
+        ranges = [self.range(argument) for argument in atom.arguments]
+        if atom.function == "min":
             return min(low for low, _ in ranges), min(high for _, high in ranges)
-        if call.function == "max":
+        if atom.function == "max":
             return max(low for low, _ in ranges), max(high for _, high in ranges)
         (low, high), (least, most) = ranges
         if least < 1:
@@ -152,7 +145,6 @@ class Bounds(Facts):
 
     def forget(self) -> None:
         """Clears the caches of ranges and proofs. Call it after a change of facts."""
-        self._call_ranges.clear()
         self._product_ranges.clear()
         self._proofs.clear()
 

@@ -8,7 +8,7 @@ fractions only for real numbers, for example a size times a scale of 0.5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
@@ -156,24 +156,15 @@ class Expression:
         """Whether all coefficients are integers."""
         return all(coefficient.denominator == 1 for coefficient in self.terms.values())
 
-    @property
-    def atoms(self) -> Iterator[Atom]:
-        """The symbols and calls in the expression, without those in arguments of calls."""
-        for monomial in self.terms:
-            yield from monomial
-
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
         """All symbols in the expression, including symbols in arguments of calls."""
-        return frozenset(symbol for atom in self.atoms for symbol in symbols_of(atom))
+        atoms = (atom for monomial in self.terms for atom in monomial)
+        return frozenset(symbol for atom in atoms for symbol in symbols_of(atom))
 
     def lifted(self, other: Expression | Coefficient) -> Expression:
         """Returns `other` as an expression; a number becomes a constant expression."""
-        return other if isinstance(other, Expression) else Expression.number(other, self.facts)
-
-    @staticmethod
-    def number(number: Coefficient, facts: Facts) -> Expression:
-        return Expression({(): number} if number else {}, facts)
+        return other if isinstance(other, Expression) else self.facts.number(other)
 
     @staticmethod
     def of(atom: Atom, facts: Facts) -> Expression:
@@ -278,9 +269,9 @@ class Expression:
         replaced symbols and calls, which nested expressions can share.
         """
         known = {} if known is None else known
-        total = Expression.number(0, self.facts)
+        total = self.facts.number(0)
         for monomial, coefficient in self.terms.items():
-            product = Expression.number(coefficient, self.facts)
+            product = self.facts.number(coefficient)
             for atom in monomial:
                 if atom not in known:
                     known[atom] = self._replaced(atom, replacement, known)
@@ -430,8 +421,8 @@ def number(value: float, facts: Facts) -> Expression | None:
     """Returns a number as an expression; None if f32 may round it, or if its denominator is
     large."""
     if isinstance(value, int):
-        return Expression.number(value, facts)
+        return facts.number(value)
     if not -MAX_REAL < value < MAX_REAL:
         return None
     exact = Fraction(value)
-    return Expression.number(_whole(exact), facts) if exact.denominator <= MAX_DIVISOR else None
+    return facts.number(_whole(exact)) if exact.denominator <= MAX_DIVISOR else None

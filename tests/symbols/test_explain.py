@@ -181,6 +181,16 @@ def test_the_fixed_shapes_make_everything_static_but_what_data_decides(tmp_path:
     ]
 
 
+def test_a_split_into_as_many_parts_as_a_size_says(tmp_path: Path) -> None:
+    net = Net()
+    x, n = net.parameter("?,?", name="x"), net.parameter("?", "i64", name="n")
+    lengths = net.layer("Concat", [n, net.constant([-1])], 'axis="0"', outputs=["I64"])
+    parts = [x, net.constant(0), lengths]
+    net.result(net.layer("VariadicSplit", parts, outputs=["UNSPECIFIED", "FP32:-1,-1"]))
+    overview = irshape.infer(net.load(tmp_path), symbols=True).overview()
+    assert {group.verdict for group in overview.groups} == {"unbounded", "data-dependent", "input"}
+
+
 @pytest.mark.parametrize(("count", "groups"), [(2, 2), (3, 3), (4, 1), (9, 1)])
 def test_many_layers_of_one_type_are_one_cause(count: int, groups: int) -> None:
     graph = irshape.Graph()

@@ -1,6 +1,6 @@
 """Finds attribute values that would make a layer fit the shapes that its ports declare.
 
-The operation's own `infer` infers the layer with each value.
+Each value is tried with the operation's own `infer`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Alternative(NamedTuple):
 
 
 def arriving(result: BodyResult, source: OutputRef) -> Tensor:
-    """Returns the declared tensor of an output port if inference differs, else the inferred one."""
+    """Returns the inferred tensor of an output port; the declared one if the two differ."""
     producer, port = source
     outputs = result.outputs[producer]
     if source in result.doubtful or port >= len(outputs):
@@ -72,7 +72,7 @@ def fit_of(
     items: tuple[str, ...],
     inputs: tuple[Tensor | None, ...],
 ) -> Fit:
-    """Returns how well a layer's ports fit what `operation` infers from `items` and `inputs`."""
+    """Returns how well a layer's ports match inference by `operation` with attributes `items`."""
     instance, faults = operation.read(items)
     if any(each.fault.rule != UNKNOWN_ATTRIBUTE for each in faults):
         return Fit.REFUSED
@@ -99,9 +99,9 @@ def alternatives(
     inputs: tuple[Tensor | None, ...],
     names: frozenset[str] = frozenset(),
 ) -> Iterator[Alternative]:
-    """Yields changes of one attribute of a layer with which the layer fits its ports.
+    """Yields the changes of a single attribute that make a layer fit what its ports declare.
 
-    names: the attributes to change; all of them if empty.
+    names: the attributes to try; if empty, all attributes of the operation.
     """
     surroundings = declared_by(layer)
     for attribute in operation.attributes.values():

@@ -19,7 +19,7 @@ Values = tuple[int, ...]
 
 
 def unknown_operands(operation: Operation, inputs: tuple[Tensor | None, ...]) -> list[str]:
-    """Returns the names of the inputs whose unknown values decide the inferred tensors."""
+    """Returns the names of the inputs whose values inference needs but does not know."""
     return [
         operand.name
         for index, operand in operation.signature.valued
@@ -33,7 +33,7 @@ def attainable(
     """Whether some values of the unknown inputs give an output a shape compatible with `declared`.
 
     Tries values only for axes, orders and shapes, since these inputs have few possible values.
-    Returns None if there is no such input, or if there are too many values to try.
+    Returns None if no such input is unknown, if a rank is dynamic, or if there are too many values.
     """
     if any(tensor.rank is None for tensor in inputs):
         return None
@@ -89,7 +89,7 @@ def _choices(
 
 
 def _axes(static: Values | None, rank: int) -> Iterator[tuple[Values, Values]]:
-    """Yields shapes and elements, in ascending order, that an `axes` input can have."""
+    """Yields the possible shapes and elements of an `axes` input. The elements are ascending."""
     counts = [(count,) for count in range(1, rank + 1)] if static is None else [static]
     for shape in counts:
         count = prod(shape)

@@ -33,7 +33,7 @@ def infer_with_bodies(
 ) -> LayerResult:
     """Infers a layer with bodies. Its operation may infer each body several times.
 
-    compare: compare the ports in the bodies with the tensors that were inferred last.
+    compare: record the ports in the bodies that differ from the tensors inferred last.
     """
     inner: dict[str, BodyResult] = {}
     fed: dict[str, dict[str, Tensor]] = {}
@@ -80,7 +80,7 @@ def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], 
 
 
 def _unsure(result: BodyResult) -> bool:
-    """Whether a Result of a body may depend on a declared shape, not only on inferred shapes."""
+    """Whether a Result of a body is among the unsure layers (see `BodyResult.unsure`)."""
     return any(result.body.layers[position].is_result for position in result.unsure)
 
 
@@ -146,9 +146,9 @@ def _faulty(says: str, expected: str, actual: object) -> Violation:
 
 
 def _check_end(body: Body, id: str, kind: str, says: str) -> None:
-    """Raises `Violation` unless the body has a layer with this id, of a kind such as `parameter`.
+    """Raises `Violation` unless the body has a layer with this id and of this kind.
 
-    says: what refers to the layer, for the message.
+    kind: `parameter` or `result`. says: how the message begins: `the port map refers to …`.
     """
     target = body.by_id.get(id)
     if target is None or target.folded_type != kind:
@@ -214,7 +214,7 @@ _WHOLE = re.compile(r"[ \t\r\n]*[+-]?[0-9]{1,40}")
 
 
 def _number(entry: PortMap, name: str, default: int | None = None) -> int:
-    """Returns a number of a port map entry. Refuses other text, as OpenVINO does."""
+    """Returns an attribute of a port map entry as a number. Raises `Violation` for other text."""
     text = entry.attributes.get(name)
     if text is None and default is not None:
         return default

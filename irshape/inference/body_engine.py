@@ -71,7 +71,7 @@ class BodyEngine(LayerEngine):
         with_values: bool,
         compare: bool = False,
     ) -> LayerResult:
-        """Infers a layer, also one with bodies.
+        """Infers a layer, which may have bodies.
 
         compare: compare the ports inside the bodies; see `infer_with_bodies`.
         """
@@ -96,8 +96,8 @@ class BodyEngine(LayerEngine):
         """Infers each layer of a body once.
 
         parameters: shapes or tensors that replace the declared ones of Parameters, by layer id.
-        compare: record ports that declare another tensor than inferred. If the input port of a
-        consumer repeats the declaration, the consumer is inferred from the declared tensor.
+        compare: record each output port whose declaration differs from the inferred tensor. A
+        consumer whose input port repeats this declaration is inferred from the declared tensor.
         result_values: also compute the values of the Results.
         """
         wiring = self.wirings.get(body)
@@ -194,8 +194,8 @@ class Walk:
         return tensors
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
-        """Returns the tensor of each connected input of a layer. If an output port contradicts
-        inference, `repeated` decides which tensor its consumer gets."""
+        """Returns the tensor of each connected input of a layer. For an output port that
+        contradicts inference, `repeated` chooses the declared or the inferred tensor."""
         result, contradicted = self.result, self.contradicted
         layers = result.body.layers
         inputs: list[Tensor] = []
@@ -279,7 +279,7 @@ class Walk:
     ) -> None:
         """Records each output port of a layer that declares another tensor than inferred.
 
-        tensors: the inferred tensors. passed_on: the tensors for consumers, if they are others.
+        tensors: the inferred tensors. passed_on: the tensors that consumers get, if different.
         """
         layer = self.result.body.layers[position]
         for mismatch in mismatches(layer, tensors):
@@ -298,7 +298,7 @@ class Walk:
     def _compare_parameter(self, position: int, fed: Tensor) -> None:
         """Compares the type and shape in a Parameter's attributes with its port and with `fed`.
 
-        `fed` is the tensor with which OpenVINO silently overwrites the attributes.
+        fed: the tensor that OpenVINO silently uses instead of the attributes.
         """
         declaration = self.declarations[position]
         if isinstance(declaration, UnknownOperation):
@@ -380,7 +380,7 @@ def needed_values(
 
 
 def declarations_of(inference: Inference) -> Declarations:
-    """Returns the operations that an inference has read, or else an empty `Declarations`."""
+    """Returns the operations that an inference kept, otherwise an empty `Declarations`."""
     known = inference.engine
     return Declarations(inference.model) if known is None else known.declarations
 

@@ -63,7 +63,7 @@ class Proposals:
 
     @cached_property
     def _refused(self) -> set[Layer]:
-        """The layers that refuse their inputs when the model's inputs have declared shapes."""
+        """The layers that refuse even the declared shapes of the inputs. Proposals ignore them."""
         return self._as_declared.refusing()
 
     @cached_property
@@ -75,7 +75,7 @@ class Proposals:
         return None
 
     def refusal(self) -> tuple[Layer, dict[str, str]] | None:
-        """Returns a layer that refuses sizes from `grid`, and the input shapes with these sizes."""
+        """Returns a layer that refuses input shapes with sizes from `grid`, and these shapes."""
         for sizes in grid(self.sizes):
             shapes = self._sized(sizes)
             refusing = self._refusing(shapes)
@@ -191,7 +191,7 @@ class Proposals:
                 yield layer, known, shape
 
     def _shapes(self, ranges: Ranges, *, filled: bool) -> dict[Layer, PartialShape]:
-        """Returns the new shapes of the inputs that change if symbols have only these ranges."""
+        """Returns the new shapes of the inputs whose shapes these ranges change."""
         facts = self.sizes.facts
         before = facts.ranges
         facts.ranges = before | ranges
@@ -262,7 +262,7 @@ class Proposals:
 
 
 def _interval(size: Expression, dim: Dimension, *, filled: bool) -> Dimension:
-    """Returns the range of an expression from its symbols' ranges. `filled`: exclude size 0."""
+    """Returns the range of an expression, as far as it lies in `dim`. filled: exclude size 0."""
     facts = size.facts
     low, high = facts.range(size)
     most = UNBOUNDED if high == math.inf else int(high)

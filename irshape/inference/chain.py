@@ -1,4 +1,4 @@
-"""Explains a refusal by the layers that compute the refused shape, from the model's inputs on."""
+"""Explains a refusal: lists the layers between the refused layer and the model's inputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _head(inference: Inference, refusal: Refusal) -> str:
 def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> list[str]:
     """Explains in at most five lines why the first layer that cannot be inferred is refused.
 
-    conflicts: sentences about contradicting sizes of inputs. Empty if all layers are inferred.
+    conflicts: sentences about contradicting sizes of inputs. Returns [] if no layer is refused.
     """
     from .fitting_sizes import fitting_size
 
@@ -81,7 +81,7 @@ def chain(inference: Inference, layer: Layer, *, constants: bool = True) -> list
 
 
 def _step(result: BodyResult, source: OutputRef, position: int, index: int) -> str:
-    """Returns a line about the output that feeds an input of the layer at a position."""
+    """Returns a line about the output `source`, which feeds the input `index` of a layer."""
     producer, consumer = result.body.layers[source[0]], result.body.layers[position]
     tensors = result.outputs[source[0]]
     tensor = tensors[source[1]] if source[1] < len(tensors) else None

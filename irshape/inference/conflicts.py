@@ -78,8 +78,8 @@ def conflicts_of_layers(
 def _of_inputs(
     result: BodyResult, shapes: Mapping[str, Sizes], broadcast: Mapping[Atom | None, int]
 ) -> list[tuple[frozenset[int], str]]:
-    """Returns contradicting sizes of inputs, each with a sentence. `broadcast`: for each symbol
-    that must be 1 or N, since it broadcasts, the size N."""
+    """Returns contradicting sizes of inputs, each with a sentence. `broadcast`: the symbols whose
+    size must be 1 or N to broadcast, each with this N."""
     by_symbol: dict[Symbol, dict[int, str]] = {}
     others: list[tuple[str, int, Expression]] = []
     assert result.expressions is not None

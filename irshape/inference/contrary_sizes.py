@@ -1,8 +1,8 @@
 """Finds layers that need different sizes of one dynamic dimension, so that no size fits all.
 
-Each such layer accepts a dynamic dimension. Only inference with named sizes finds that the
-conditions of these layers contradict. This inference takes several times as long, so it only runs
-if the conditions that the layers recorded could contradict.
+Each layer alone accepts the dynamic dimension. Only inference with named sizes finds the
+contradiction. It takes several times as long as inference without names, so it only runs if the
+recorded conditions could contradict each other.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def contrary_sizes(plain: Inference) -> Iterator[tuple[Layer, Fault]]:
 
 
 def _may_contradict(result: BodyResult) -> bool:
-    """Whether conditions of layers would contradict if they all were about one dimension. They
-    would if two layers with different inputs or outputs require a size, or if a required size
-    breaks another condition, e.g. that the size is a multiple of 8."""
+    """Whether the conditions of layers could contradict if all were about the same dimension: at
+    least two of them require a certain size, or a required size breaks another condition. Layers
+    with equal conditions, inputs and outputs count once."""
     alike = {
         (demands, part.inputs.get(position), part.outputs[position])
         for part in result.walk()

@@ -63,8 +63,7 @@ def _read(operation: type[Operation], items: tuple[str, ...]) -> Read:
 
 
 def _lies_anywhere(items: tuple[str, ...]) -> bool:
-    """Whether the `offset` and `size` among a Const's attributes are valid; inference ignores
-    them."""
+    """Whether a Const's attributes end in a valid `offset` and `size`, which inference ignores."""
     numbers = items[5] + "0" + items[7]
     named = items[4] == "offset" and items[6] == "size" and items[5] and items[7]
     return bool(named) and numbers.isdigit() and numbers.isascii()

@@ -33,8 +33,8 @@ def infer(
     """Infers the element type and shape of every output port of a model.
 
     shapes: shapes that replace the declared ones, by the names of inputs.
-    compare: record the output ports that declare another tensor than inferred. If the input port of
-    a consumer repeats the declaration, the consumer is inferred from the declared tensor.
+    compare: record each output port whose declaration differs from the inferred tensor. A consumer
+    whose input port repeats this declaration is inferred from the declared tensor.
     symbols: also express dimensions by named sizes; `shapes` may then name dimensions, e.g.
     `[batch,seq]`.
     assume: conditions on the named sizes, e.g. `seq % 8 == 0`.
@@ -63,8 +63,8 @@ def infer(
 
 
 def _believes_ports(result: BodyResult) -> bool:
-    """Whether no port contradicts inference, but some port declares a more specific tensor than
-    inferred. Consumers may then have been inferred from the declared tensor."""
+    """Whether consumers may have been inferred from declared tensors: some output ports are more
+    specific than the inferred tensors, and no port contradicts inference."""
     differing = [
         each.subject
         for part in result.walk()
@@ -75,7 +75,7 @@ def _believes_ports(result: BodyResult) -> bool:
 
 
 def _add_refusals(result: BodyResult, plain: BodyResult) -> None:
-    """Adds to `result` the layers that refuse their inputs only if declared ports are ignored.
+    """Adds the layers to `result` that refuse their inputs in `plain`, but not in `result`.
 
     plain: the result of an inference that, like OpenVINO, ignored the declared ports.
     """

@@ -44,7 +44,7 @@ class Place(NamedTuple):
         return self.body.body.layers[self.position]
 
     def dimension_in(self, body: BodyResult | None) -> Dimension | None:
-        """Returns this dimension in another inference of the body; None if it is not there."""
+        """Returns this dimension in another result for the body; None if that result lacks it."""
         outputs = () if body is None else body.outputs[self.position]
         dims = outputs[self.port].shape.dims if self.port < len(outputs) else None
         return None if dims is None or self.at >= len(dims) else dims[self.at]
@@ -164,7 +164,7 @@ class Reasons:
         )
 
     def maker(self, place: Place) -> Place:
-        """Returns the dimension from which `place` is passed on: the one that a layer computes."""
+        """Returns the dimension that a layer computes, and that other layers pass on as `place`."""
         passed = {place}
         while place not in self._makers:
             before = self.passed_on(place)
@@ -178,7 +178,7 @@ class Reasons:
         return maker
 
     def parts(self, place: Place) -> list[Place]:
-        """Returns the origins (see `maker`) of the dimensions that `place` is computed from."""
+        """Returns the dimensions and elements that `place` is computed from, traced by `maker`."""
         own = self.expression(place)
         if own is None or own.constant is not None:
             return []
@@ -366,9 +366,9 @@ class Reasons:
         return "depends on the sizes of its inputs"
 
     def _deciding(self, body: BodyResult, position: int) -> list[str]:
-        """Returns a text for each input that decides the shapes of a layer without bodies: inputs
-        whose unknown values inference needs or, if there are none, all inputs that are not
-        constant."""
+        """Returns a text for each input whose value inference needs but does not know. If there are
+        none, returns a text for each input that is not constant; for a layer with bodies, no
+        text."""
         if position in body.inner:
             return []
         layers = [body.body.layers[each[0]] for each in body.wiring.sources[position] if each]
@@ -377,8 +377,7 @@ class Reasons:
         ]
 
     def _unknown_values(self, body: BodyResult, position: int) -> list[str]:
-        """Returns a text for each input that decides the shapes of a layer, but has no known
-        value."""
+        """Returns a text for each input whose value inference needs but does not know."""
         declaration = declarations_of(self.inference).of(body.body.layers[position])
         if isinstance(declaration, UnknownOperation):
             return []
@@ -392,7 +391,7 @@ class Reasons:
         ]
 
     def _branch(self, inner: BodyResult, place: Place) -> Expression | Dimension | None:
-        """Returns the size at `place` in an If's output, as the body `inner` of the If gives it."""
+        """Returns the size that the branch `inner` of an If gives the output dimension `place`."""
         view = self.view(inner)
         for binding in () if view is None else view.outputs:
             if binding.external == place.port:

@@ -1,4 +1,4 @@
-"""Finds input sizes that fit a constant of a model in which a layer refuses the given sizes."""
+"""If a layer refuses the given input sizes, finds sizes that fit a constant of the model."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .named_sizes import tensor_name
 from .result import BodyResult, Inference
 
 MAX_TRIES = 24
-"""How often the model may be inferred again with other sizes."""
+"""The maximum number of candidate sizes to try."""
 
 
 def fitting_size(inference: Inference, refused: Layer) -> str | None:
-    """Returns a sentence about the nearest constant that contradicts the given sizes of inputs.
+    """Returns a sentence about an input size that a constant excludes, with a size that fits.
 
-    Looks for a size that the constant allows (see `_candidates`): with this size in an input, the
-    layer accepts its inputs and no further layer refuses, but some layer refuses a larger size.
+    Tries the sizes of `_candidates` in place of the given size. A size fits if the layer accepts it
+    and no further layer refuses it, but some layer refuses the size that is one step larger.
     """
     model = inference.model
     body = inference.result
@@ -32,7 +32,7 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
     others = body.refusing() - {refused}
 
     def fits(given: Dimension, other: int) -> bool:
-        """Whether the layer accepts `other` in place of `given`, and no further layer refuses."""
+        """Whether the layer accepts size `other` in place of `given`, without further refusals."""
         changed = {
             layer: PartialShape(other if dim == given else dim for dim in shape)
             for layer, shape in shapes.items()
@@ -72,11 +72,11 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
 def _candidates(
     body: BodyResult, refused: Layer, size: int, given: tuple[int, ...]
 ) -> list[tuple[int, int]]:
-    """Returns input sizes with which a layer may accept the constant `given`, and a step for each.
+    """Returns input sizes that may fit a constant with the sizes `given`, each with a step.
 
-    Candidates are the sizes in the constant, and the input sizes that become these sizes on the way
-    to the layer, e.g. by strides. A size may also be the number of patches of a square image, with
-    or without a class token. The sizes at the layer only grow if the input grows by the step.
+    A candidate is a size in the constant, with step 1. If layers divide the input size by a step,
+    e.g. by strides, the size times the step is a candidate, too. In that case, n also stands for a
+    size of n * n or n * n + 1: the patches of a square image, perhaps with a class token.
     """
     at = body.body.layers.index(refused)
     reached = {

@@ -15,7 +15,7 @@ from ..symbols.expressions import Expression, Symbol
 from .named_sizes import NamedSizes, value_of
 
 SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
-"""Sizes to try, first one size for all axes but axis 0, then one size for a single symbol."""
+"""Sizes to try: first one size for all axes but axis 0, then sizes for one symbol after another."""
 GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
 """Sizes that `candidates` tries for all axes except axis 0, which gets size 1 or 2."""
 LARGEST_TABLE = 8192
@@ -25,8 +25,8 @@ LONGEST = 200
 DRAWN = 20
 """How many sets of sizes `candidates` adds to those of `grid`."""
 DRAWS = ((1, 12), (1, 12), (1, 12), (1, 40), (1, 4), (2, 6), (4, 6), (8, 6), (32, 6))
-"""For random sizes: pairs of a step and a number N. A size is drawn from the first N + 1 multiples
-of the step that the lower bound allows; on axis 0, the step is 1."""
+"""How to draw random sizes: each pair is a step and a number N. A size is one of the N + 1 smallest
+multiples of the step that the lower bound allows. On axis 0, the step is 1."""
 ROUNDS = 3
 
 Sizes = dict[str, int]
@@ -45,9 +45,9 @@ def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
 def grid(
     sizes: NamedSizes, series: Sequence[int] = GRID, batches: Sequence[int] = (1, 2)
 ) -> Iterator[Sizes]:
-    """Yields a size for each symbol: from `series`, or as layers require. A layer may refuse them.
+    """Yields sizes for all symbols: one size of `series` for all, unless layers require another.
 
-    batches: the sizes of axis 0 to try with each size of the other axes.
+    batches: the sizes of axis 0 to try with each size of `series`. A layer may refuse the sizes.
     """
     wanted = _demanded(sizes)
     steps = {size.atom: step for size, step in sizes.facts.multiples}
@@ -73,11 +73,11 @@ def shape_of(
 
 
 def _demanded(sizes: NamedSizes) -> Sizes:
-    """Returns sizes of symbols for which expressions equal the numbers that layers require.
+    """Returns sizes that layers require, e.g. h = w = 224 if `(h//16)*(w//16)` must be 196.
 
-    All symbols of an expression get the same size, e.g. the height and width of a square image
-    whose patches must match a table of positions; but a batch in the expression gets size 1. If
-    several sizes fit, a usual size such as 224 is chosen.
+    All symbols of an expression get the same size, as for a square image whose patches must match a
+    table of positions; but a batch in the expression gets size 1. If several sizes fit, a usual
+    size such as 224 is chosen.
     """
     demands = [(expression, number) for expression, number in sizes.facts.one_or if number > 1]
     demands += [
@@ -101,8 +101,8 @@ def _demanded(sizes: NamedSizes) -> Sizes:
 
 
 def _rectangle(expression: Expression, number: int) -> Sizes:
-    """Returns usual sizes of two symbols for which the expression equals the number, as nearly
-    equal as possible: e.g. the length and height of a spectrogram. Empty if none fit."""
+    """Returns two sizes from `GRID` that make the expression equal the number, e.g. the length and
+    height of a spectrogram. Prefers nearly equal sizes. Returns {} if no pair fits."""
     sides = sorted((each for each in expression.symbols if each.axis), key=lambda each: each.order)
     pairs = product(sorted(GRID, reverse=True), repeat=2) if len(sides) == 2 else ()
     for pair in sorted(pairs, key=lambda pair: max(pair) / min(pair)):
@@ -114,13 +114,13 @@ def _rectangle(expression: Expression, number: int) -> Sizes:
 
 
 def _fitting(expression: Expression, number: int, sizes: Iterable[int]) -> int | None:
-    """Returns the first size for which the expression equals the number."""
+    """Returns the first size that, given to all symbols, makes the expression equal the number."""
     values = ((size, value_of(expression, _equal_sizes(expression, size))) for size in sizes)
     return next((size for size, value in values if value == number), None)
 
 
 def _equal_sizes(expression: Expression, size: int) -> Sizes:
-    """Returns `size` for each symbol of an expression, but 1 for a batch beside other symbols."""
+    """Returns `size` for each symbol of an expression, but 1 for a batch if others are present."""
     sizes = {symbol.name: size for symbol in expression.symbols if symbol.axis}
     batch = 1 if sizes else size
     return sizes | {symbol.name: batch for symbol in expression.symbols if not symbol.axis}

@@ -110,8 +110,8 @@ def infer_operation(
 
 
 def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
-    """Returns the tensors that output ports declare, with only dynamic dimensions if an input may
-    have another shape than its port declares."""
+    """Returns the tensors that the output ports declare. Makes all dimensions dynamic if an input
+    may have a shape that its port excludes."""
     outputs = tuple(map(declared, layer.outputs))
     if all(
         not port.dims or PartialShape(port.dims).encloses(tensor.shape)
@@ -158,7 +158,8 @@ def _questioned(
 ) -> tuple[Fault, ...]:
     """Returns the faults of a layer that OpenVINO accepts although the specification forbids them.
 
-    Raises `TypeError` if the `infer` of a plugin returned something other than tensors.
+    around: the argument `bodies` for an operation with bodies. Raises `TypeError` if the `infer` of
+    a plugin returned something other than tensors.
     """
     if operation.of_plugin:
         _check_returned(outputs)

@@ -28,7 +28,7 @@ class Memory:
     def __init__(self, most: int = 1 << 13) -> None:
         """most: the maximum number of results in the cache."""
         self.results: dict[tuple[object, ...], LayerResult] = {}
-        """Results, by the operation, whether values were requested, and the inputs."""
+        """The results. A key has the operation, whether values were requested, and the inputs."""
         self._most = most
 
     def keep(self, key: tuple[object, ...], result: LayerResult, inputs: Sequence[Tensor]) -> None:

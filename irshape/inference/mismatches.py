@@ -13,7 +13,7 @@ from .ports import declared
 from .result import Mismatch
 
 Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
-"""The output ports that contradict inference, each with its `dims` and its declared tensor."""
+"""Maps each output port that contradicts inference to its `dims` and its declared tensor."""
 
 
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
@@ -41,7 +41,7 @@ def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
 
 
 def compatible(declared: Tensor, other: Tensor) -> bool:
-    """Whether some tensor fits both the declared tensor and the inferred (or given) tensor."""
+    """Whether types and shapes of two tensors are compatible, e.g. [?,3] and [2,?]."""
     types = declared.element_type, other.element_type
     same = types[0] is types[1] or DYNAMIC_TYPE in types
     return same and declared.shape.compatible(other.shape)
@@ -60,9 +60,9 @@ def repeated(
 ) -> Tensor:
     """Returns the tensor that an input gets from an output port that contradicts inference.
 
-    If the input port declares the same `dims`, returns the declared tensor: the fault is reported
-    once, for the output port. Otherwise, or if the declaration is only less specific, returns the
-    inferred tensor.
+    If the input `port` repeats the declared shape, it gets this shape: so the fault is reported
+    only once, for the output port. The same holds for the element type. Otherwise, or if the
+    declared shape is only less specific, the input gets what was inferred.
     """
     repeats = port.dims == dims and not contradicting.shape.encloses(inferred.shape)
     shape = contradicting.shape if repeats else inferred.shape

@@ -23,7 +23,7 @@ class Origin(NamedTuple):
 
 
 class NamedSize(NamedTuple):
-    """The tensor and axis that a symbol is the size of, and the range of this size."""
+    """The tensor and axis whose size a symbol is, and the range of this size."""
 
     tensor: str
     axis: int
@@ -36,14 +36,14 @@ class NamedSizes:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.origins: dict[str, list[Origin]] = {}
-        """The axes whose size each symbol is, also if the symbol equals an expression of others."""
+        """For each symbol, the axes with this size, even if an expression replaces the symbol."""
         self._names: dict[tuple[str, Origin], str] = {}
         self._mentions: dict[str, Origin] = {}
 
     def name_of(self, wanted: str, origin: Origin) -> str:
         """Returns a name for the symbol of an axis: `wanted` as an identifier.
 
-        If `wanted` is only `TENSOR_AXIS`, and another axis has this name, a number is appended.
+        If `wanted` is made up as `TENSOR_AXIS`, and another axis has this name, appends a number.
         """
         known = self._names.get((wanted, origin))
         if known is not None:
@@ -59,7 +59,7 @@ class NamedSizes:
         return name
 
     def mention(self, expression: Expression, origin: Origin) -> None:
-        """Records the axis whose size the user gave as an expression, as origin of its symbols."""
+        """Records an axis, `origin`, as the source of the symbols in its size, `expression`."""
         for symbol in expression.symbols:
             self._mentions.setdefault(symbol.name, origin)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = 3
 ORDER: tuple[Verdict, ...] = ("lost", "unbounded", "data-dependent", "computed", "input")
-"""The reasons for dynamic dimensions: those to act on first come first."""
+"""The reasons for dynamic dimensions, the most important to act on first."""
 
 
 def overview(inference: Inference) -> Overview:
@@ -51,7 +51,7 @@ def overview(inference: Inference) -> Overview:
     ]
     groups.sort(key=lambda group: (ORDER.index(group.verdict), -group.dimensions))
     proposals = reasons.proposals
-    unbounded = any(_open(reasons, reasons.result, bounded=True))
+    unbounded = any(_open(reasons, reasons.result, unbounded=True))
     bind = _bounding(reasons) if unbounded else None
     every = [
         symbol
@@ -63,9 +63,9 @@ def overview(inference: Inference) -> Overview:
     return Overview(
         tuple(groups),
         None if bind is None else bind.shapes,
-        _left(reasons, reasons.result if bind is None else bind.result, bounded=True),
+        _left(reasons, reasons.result if bind is None else bind.result, unbounded=True),
         None if fix is None else fix.shapes,
-        () if fix is None else _left(reasons, fix.result, bounded=False),
+        () if fix is None else _left(reasons, fix.result, unbounded=False),
         tuple(text for _, text in contradictions),
         tuple(
             f"{symbol.name} is at {which} {size}, which {why}"
@@ -92,7 +92,7 @@ def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
 
 
 def _equal(reasons: Reasons, layer: Layer, axis: int, size: Expression) -> str:
-    """Returns the size of a dimension that others decide, as `past[2] + seq`; else empty."""
+    """Returns a size as text, such as `past[2] + seq`, if other dimensions decide it; else ""."""
     others: dict[Symbol, Symbol] = {}
     for symbol in size.symbols:
         origin = reasons.sizes.origin(symbol.name)
@@ -104,7 +104,7 @@ def _equal(reasons: Reasons, layer: Layer, axis: int, size: Expression) -> str:
 
 
 def _equating(reasons: Reasons, layer: Layer, axis: int) -> str:
-    """Names the layer that requires an input's dimension to equal another one; empty if none."""
+    """Names the layer that requires a dimension of an input to equal another; "" if none does."""
     for each in reasons.inference.constraints:
         if each.relation == "==" and isinstance(each.source, Layer):
             for symbol in each.left.symbols | each.right.symbols:
@@ -116,7 +116,7 @@ def _equating(reasons: Reasons, layer: Layer, axis: int) -> str:
 
 
 def _refused(reasons: Reasons) -> str:
-    """Returns a text on a layer and the sizes of inputs that it refuses; empty if none is found."""
+    """Describes a layer that refuses the sizes tried for the inputs; "" if none is found."""
     refusal = reasons.proposals.refusal()
     if refusal is None:
         return ""
@@ -153,7 +153,7 @@ def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
         for symbol in known.symbols
     }
     symbols: set[Symbol] = set()
-    for place in _open(reasons, result, bounded=True):
+    for place in _open(reasons, result, unbounded=True):
         known = reasons.expression(place)
         if known is None:
             continue
@@ -166,15 +166,15 @@ def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
     return symbols
 
 
-def _open(reasons: Reasons, result: BodyResult, *, bounded: bool) -> Iterator[Place]:
-    """Yields the dimensions that are dynamic in `result`; with `bounded`, only unbounded ones."""
+def _open(reasons: Reasons, result: BodyResult, *, unbounded: bool) -> Iterator[Place]:
+    """Yields the dimensions that are dynamic in `result` or, with `unbounded`, unbounded there."""
     own = counterparts(result, reasons.result)
     for place in dynamic_places(result):
         body = own[place.body]
         if place.port >= len(body.outputs[place.position]):
             continue  # the number of outputs depends on sizes
         dim = place.dimension_in(place.body)
-        if not bounded or dim is None or dim.high == UNBOUNDED:
+        if not unbounded or dim is None or dim.high == UNBOUNDED:
             yield place._replace(body=body)
 
 
@@ -192,11 +192,11 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
                     yield Place(result, position, port, "dimension", index)
 
 
-def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, ...]:
-    """Returns a text for each layer that makes dimensions dynamic or, with `bounded`, unbounded."""
+def _left(reasons: Reasons, result: BodyResult, *, unbounded: bool) -> tuple[str, ...]:
+    """Returns a text for each layer that makes dimensions dynamic (`unbounded`: unbounded)."""
     own = counterparts(reasons.result, result)
     makers: dict[tuple[str, int], dict[str, list[str]]] = {}
-    for place in _open(reasons, result, bounded=bounded):
+    for place in _open(reasons, result, unbounded=unbounded):
         maker, origin = _made_by(reasons, place), reasons.maker(place)
         kind = origin.layer.type, origin.at
         dim = origin.dimension_in(own.get(origin.body))
@@ -216,7 +216,7 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
 
 
 def _folded(type: str, causes: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Joins the causes of layers of one type if there are more than `EXAMPLES`."""
+    """Joins more than `EXAMPLES` causes, which are layers of one type, into one cause."""
     if len(causes) <= EXAMPLES:
         return causes
     said = f"{len(causes)} {type} layers, such as {next(iter(causes))}"
@@ -250,7 +250,7 @@ def _excludes(condition: Constraint, symbol: Symbol, size: int) -> bool:
 
 
 def _limiting(inference: Inference, layer: Layer, high: int) -> str:
-    """Returns a text: the layer that limits a size, and the nearest constant of this size."""
+    """Describes the layer that limits a size, and the nearest constant that has this size."""
     said = f"{located(inference.model, layer)} requires"
     body = next(each for each in inference.result.walk() if layer in each.body.layers)
     for constant, sizes in body.constants_before(layer):

@@ -16,8 +16,8 @@ from .literals import parse_array
 def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
     """Returns the tensor that a port of a connected layer declares.
 
-    A port without `<dim>` may mean a scalar or a dynamic rank. It counts as a scalar if the
-    inferred tensor has dimensions, which contradicts the port; otherwise as a dynamic rank.
+    A port without `<dim>` means a scalar or a dynamic rank. If the inferred tensor has dimensions,
+    the port counts as a scalar, which contradicts inference; otherwise as a dynamic rank.
     """
     element_type, dims = port.element_type or DYNAMIC_TYPE, port.dims
     if dims is None:
@@ -72,9 +72,9 @@ def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, 
 def with_assumed_types(
     layer: Layer, operands: tuple[Operand, ...], inputs: tuple[Tensor, ...]
 ) -> tuple[Tensor, ...] | None:
-    """Returns the inputs of a single layer, with an assumed type for each input without one. The
-    assumed type is the first that the operation allows among the types of inputs, types of outputs,
-    f32, i64 and boolean. Returns None if every input has a type."""
+    """Returns the inputs of a single layer, with an assumed type where the type is missing. This is
+    the first type that the operation allows among the types of inputs, types of outputs, f32, i64
+    and boolean. Returns None if every input has a type."""
     candidates = [tensor.element_type for tensor in inputs]
     candidates += [port.element_type or DYNAMIC_TYPE for port in layer.outputs]
     candidates = [element_type for element_type in candidates if element_type is not DYNAMIC_TYPE]

@@ -122,8 +122,7 @@ class Group(NamedTuple):
 
 
 def _merged(groups: tuple[Group, ...]) -> Iterator[Group]:
-    """Yields the groups. Joins a group of inputs with the group that these inputs make
-    unbounded."""
+    """Yields the groups, with the `input` group of a cause joined to its `unbounded` group."""
     inputs = {group.cause: group for group in groups if group.verdict == "input"}
     for group in groups:
         if group.verdict == "unbounded" and (own := inputs.pop(group.cause, None)) is not None:
@@ -148,7 +147,7 @@ class ProposedSize(NamedTuple):
     reason: str
     """Names the layer that requires this size, and a constant of this size; may be empty."""
     equals: str = ""
-    """What the dimension equals, if other inputs decide it: `past[2] + input_ids[1]`."""
+    """What the dimension equals, if other dimensions decide it: `past[2] + input_ids[1]`."""
 
 
 class Overview(NamedTuple):
@@ -172,7 +171,7 @@ class Overview(NamedTuple):
     obstacle: str = ""
     """The errors to correct before irshape can propose shapes; empty if there are none."""
     refused: str = ""
-    """A layer, and the sizes of inputs that it refuses, if no sizes suit every layer."""
+    """If no sizes suit every layer: a layer, and input sizes that it refuses. Otherwise empty."""
     sizes: tuple[ProposedSize, ...] = ()
     """The sizes in `fix`, and whether a layer requires them."""
     searched: bool = False
@@ -197,7 +196,7 @@ class Overview(NamedTuple):
         }
 
     def behind(self, obstacle: str) -> Overview:
-        """Returns an overview without proposals. `obstacle`: the errors that prevent proposals."""
+        """Returns a copy without proposals. `obstacle`: the errors that prevent proposals."""
         return self._replace(
             bind=None, unbounded=(), fix=None, dynamic=(), refused="", sizes=(), obstacle=obstacle
         )
@@ -235,8 +234,8 @@ class Overview(NamedTuple):
         return "\n".join(lines)
 
     def _sizes(self) -> Iterator[str]:
-        """Yields lines about proposed sizes: required sizes, those equal to others, and
-        examples."""
+        """Yields lines about proposed sizes: required sizes, examples, and sizes that follow from
+        other dimensions."""
         kinds: dict[tuple[str, str, str], dict[str, str]] = {}
         for size in self.sizes:
             kind = "equal" if size.equals else "required" if size.required else "example"

@@ -110,8 +110,8 @@ def running_requirements(inference: Inference) -> Iterator[Requirement]:
 
 
 def _seen_since(refused: Detail, site: Site, all_sites: Mapping[Layer, Site]) -> Release:
-    """Returns the first release that refuses a part. Earlier releases do not detect the fault,
-    because they infer less about the layer, or about a layer before it."""
+    """Returns the first release that detects a fault, and so refuses it. Earlier releases infer too
+    little about the layer, or about the layers before it."""
     if refused.what not in (EMPTY, SQUEEZED):
         return FIRST
     before = site.around.wiring.upstream(site.position)
@@ -139,7 +139,7 @@ def _opset(operation: type[Operation], version: str) -> Requirement | None:
 
 
 def _of_the_file(model: Model) -> Iterator[Detail]:
-    """Yields why older releases refuse a file: they recognise an IR by its first 512 bytes."""
+    """Yields what older releases refuse in a file. They recognise an IR by its first 512 bytes."""
     source = model.source
     data = source.data if source.raw is None else source.raw
     if len(data) <= HEADER_BYTES + 1:
@@ -170,8 +170,7 @@ def _of_names(inference: Inference) -> Iterator[tuple[Detail, Layer]]:
 
 
 def late_types(layer: Layer) -> list[str]:
-    """Returns the element types of a layer's outputs and attributes that the first releases
-    lack."""
+    """Returns the types in a layer's outputs and attributes that the oldest release lacks."""
     items = layer.items
     texts = [items[at + 1] for at in range(0, len(items), 2) if items[at].endswith("type")]
     texts += [port.precision for port in layer.outputs if port.precision is not None]

@@ -160,8 +160,8 @@ class LayerResult(NamedTuple):
     inner: Mapping[str, BodyResult] = MappingProxyType({})
     """The results of the layer's bodies, by tag, such as `then_body`."""
     unsure: bool = False
-    """Whether outputs may be less specific than they could be: a value or type is not known, or
-    OpenVINO assumes more than it knows."""
+    """Whether outputs may be less specific than possible, because irshape does not know a value or
+    type, or because OpenVINO assumes more than it knows."""
     demands: frozenset[Demand] = frozenset()
     """The conditions of the layer on dynamic dimensions of its inputs."""
 
@@ -169,7 +169,7 @@ class LayerResult(NamedTuple):
 class OutputNames:
     """Finds outputs of a model by tensor name, or by the name or id of the layer.
 
-    around: maps each inner body to its outer body, the position of its layer there, and its tag.
+    around: for each inner body, the outer body, the position of the layer in it, and the tag.
     """
 
     def __init__(self, result: BodyResult) -> None:
@@ -203,7 +203,7 @@ class OutputNames:
     def _named(
         self, results: Iterable[BodyResult], name: str, wanted: Iterable[tuple[str, int]]
     ) -> Iterator[tuple[BodyResult, int, int]]:
-        """Yields the outputs with a tensor name, then `wanted` outputs: each a layer and a port."""
+        """Yields the outputs with a tensor name, then the pairs of layer and index in `wanted`."""
         for result, position, layer in _layers(results):
             for port, output in enumerate(layer.outputs):
                 if name in output.tensor_names:
@@ -323,8 +323,7 @@ class Inference:
 
     @property
     def symbols(self) -> dict[str, NamedSize]:
-        """Maps the name of each symbol to the tensor and axis that it is the size of, and its
-        `range`."""
+        """Maps the name of each symbol to the tensor and axis whose size it is, and its `range`."""
         return self.sizes.named()
 
     @property
@@ -391,7 +390,7 @@ class Inference:
         return shapes
 
     def explain(self, tensor: str, axis: int | None = None) -> list[Explanation]:
-        """Returns an explanation for each dimension of a tensor: why it is what it is.
+        """Returns an explanation for each dimension of a tensor: which layers determine it.
 
         tensor: a tensor name, a layer by name or id, or `LAYER:INDEX` for one of several outputs.
         axis: explain only this axis; a negative axis counts from the end.
@@ -403,8 +402,8 @@ class Inference:
     def overview(self) -> Overview:
         """Groups the dynamic dimensions of the net by their cause.
 
-        Also lists shapes of the inputs with which no dimension is unbounded, and shapes with which
-        none is dynamic. Raises `ValueError` for an inference without symbols.
+        Also proposes shapes of the inputs that bound as many dimensions as possible, and shapes
+        that make as many as possible static. Raises `ValueError` for an inference without symbols.
         """
         raise ValueError(_WITHOUT_SYMBOLS)
 

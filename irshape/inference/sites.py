@@ -16,7 +16,7 @@ from .result import BodyResult, Inference
 
 
 def details(site: Site, kind: Kind) -> Iterator[Detail]:
-    """Yields differences between releases for a layer, all of one kind such as `not run`."""
+    """Yields the differences between releases that concern a layer. kind: e.g. `not run`."""
     if site.operation is not None:
         for difference in site.operation.differs:
             if difference.kind == kind and difference.when(site):
@@ -51,9 +51,8 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
 def _entering(
     layer: Layer, inputs: tuple[Tensor | None, ...], bodies: Mapping[str, BodyResult]
 ) -> Iterator[tuple[Tensor, Tensor, bool]]:
-    """Yields for each body input that is not sliced: outer and inner tensor, and if it is a state.
-
-    A state is a Parameter that a back edge updates. Skips faulty port maps, which a rule reports.
+    """Yields for each body input that is not sliced: the outer tensor, the inner tensor, and
+    whether a back edge updates the Parameter. Skips faulty port maps, which a rule reports.
     """
     for tag, inner in bodies.items():
         try:

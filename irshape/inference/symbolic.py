@@ -42,8 +42,7 @@ NamedShapes = Mapping[str, tuple["str | None", ...]]
 class SymbolicEngine(BodyEngine):
     """Infers bodies with named sizes, and records the layer that each condition comes from.
 
-    The conditions of layers in a body hold if the body always runs. Otherwise they are recorded as
-    `conditional`.
+    If a body may not run, the conditions of its layers are recorded as `conditional`.
     """
 
     def __init__(self, plain: BodyEngine, sizes: NamedSizes) -> None:
@@ -156,14 +155,14 @@ def infer_symbolic(
 
 
 def without_symbols(result: BodyResult) -> tuple[BodyResult, NamedSizes]:
-    """Returns a result and no symbols, for a file of single layers: it has no inputs to name."""
+    """Returns the result with an empty `NamedSizes`: single layers have no inputs to name."""
     sizes = NamedSizes(Facts())
     _strip(result, sizes)
     return result, sizes
 
 
 def contradicts_itself(known: Inference) -> bool:
-    """Whether one pass with named sizes finds layers of a model whose conditions contradict.
+    """Whether one pass with named sizes finds contradicting conditions of layers.
 
     known: the inference of the model without named sizes.
     """
@@ -243,7 +242,7 @@ def _declared_shape(engine: BodyEngine, parameter: Layer) -> PartialShape | None
 
 
 def _is_expression(text: str, names: set[str] | None) -> bool:
-    """Whether a dimension's name is an expression, e.g. `seq+1`. names: its symbols; None: any."""
+    """Whether a name is an expression such as `seq+1`. names: allowed symbols; None allows any."""
     if text.isidentifier():
         return False
     facts = Facts()
@@ -336,10 +335,10 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
 def _find_doubtful(
     result: BodyResult, doubtful: dict[BodyResult, set[int]], *, whole: bool
 ) -> bool:
-    """Collects the layers that are faulty or depend on a faulty layer.
+    """Collects faulty layers and the layers that depend on them: their expressions may be wrong.
 
-    whole: all layers of the body depend on a faulty layer. Returns whether at least one layer of
-    the body was collected. The expressions of collected layers may be wrong.
+    whole: collect all layers of the body, since they depend on a faulty layer outside. Returns
+    whether a layer of the body was collected.
     """
     wiring = result.wiring.sources
     positions = doubtful[result] = set(range(len(wiring))) if whole else set()

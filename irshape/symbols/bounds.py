@@ -126,7 +126,7 @@ class Bounds(Facts):
     def _proven_by(
         self, expression: Expression, call: Call, coefficient: Coefficient, depth: int
     ) -> bool:
-        """Whether the expression is 0 or more for every possible value of `call`, a part of it."""
+        """Whether the expression is provably >= 0 for every value that its term `call` can have."""
         rest = expression - Expression.of(call, self) * coefficient
         if call.function == "//":
             numerator, divisor = call.arguments

@@ -14,7 +14,7 @@ class Constraint(NamedTuple):
     relation: str
     right: Expression
     source: object
-    """The layer that requires the condition, or, for example, an option of the user."""
+    """The layer that requires the condition; None for an assumption of the user."""
     assumed: bool
     conditional: bool = False
     """Whether the condition matters only if a certain body runs, for example a branch of an If."""
@@ -28,7 +28,7 @@ class Conflict(NamedTuple):
 
     constraint: Constraint
     earlier: tuple[Constraint, ...]
-    """The fewest earlier conditions that contradict `constraint`; empty if shapes contradict it."""
+    """The fewest earlier conditions that contradict `constraint`; empty if shapes alone do so."""
 
     @property
     def is_certain(self) -> bool:

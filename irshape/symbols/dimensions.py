@@ -199,7 +199,7 @@ def _are_comparable(ours: Expression, theirs: Expression) -> bool:
 
 
 def _is_clipped(bounded: Expression, free: Expression) -> bool:
-    """Whether `bounded` is `min(free, …)`, in which all arguments except `free` are 2 or more."""
+    """Whether `bounded` is `min(free, a, …)`, where `a` and all further arguments are 2 or more."""
     atom = bounded.atom
     if not isinstance(atom, Call) or atom.function != "min" or free not in atom.arguments:
         return False
@@ -233,7 +233,7 @@ def dimension(expression: Expression, interval: Dimension) -> Dimension:
 
 
 def counted(expression: Expression, size: Dimension) -> Dimension:
-    """Returns a dimension with an expression, assumed to be >= 0; `size` if that is impossible."""
+    """Returns the dimension of an expression, assumed to be 0 or more; `size` if it cannot be."""
     facts = expression.facts
     if not expression.is_whole or not facts.assume_at_least(expression, facts.number(0)):
         return size
@@ -241,7 +241,7 @@ def counted(expression: Expression, size: Dimension) -> Dimension:
 
 
 def positive(size: Dimension) -> Dimension:
-    """Returns `size`, assumed to be 1 or more; without its expression if that is impossible."""
+    """Returns `size`, assumed to be 1 or more; without the expression if it cannot be."""
     assert isinstance(size, SymbolicDimension)
     facts = size.facts
     if facts.assume_at_least(size.expression, facts.number(1)):

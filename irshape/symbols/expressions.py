@@ -32,7 +32,7 @@ class TooLarge(ArithmeticError):
 class Symbol:
     """The unknown size of a dimension of an input, with a name such as `seq`.
 
-    order: its position among the symbols. An earlier symbol replaces an equal later one.
+    order: the number of the symbol. Of two equal symbols, the one with the lower number remains.
     """
 
     __slots__ = ("axis", "name", "order", "text")
@@ -235,7 +235,7 @@ class Expression:
         return (self * scale) // scale
 
     def without_exact_divisions(self) -> Expression:
-        """Returns the expression with `a` in place of one `8 * (a // 8)`, if 8 divides `a`."""
+        """Returns the expression with one exact product such as `8 * (a // 8)` written as `a`."""
         for monomial, coefficient in self.terms.items():
             for position, atom in enumerate(monomial):
                 if not isinstance(atom, Call) or not atom.exact:
@@ -293,7 +293,7 @@ class Expression:
         return self.facts.extreme(atom.function, arguments)
 
     def renamed(self, symbols: Mapping[Symbol, Symbol]) -> Expression:
-        """Returns the expression with other symbols, for a text: it is not simplified."""
+        """Returns the expression with other symbols, not simplified: only to show it as text."""
 
         def atom(old: Atom) -> Atom:
             if isinstance(old, Symbol):

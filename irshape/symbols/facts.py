@@ -1,9 +1,8 @@
 """Records the conditions of layers on the symbols of a model, and draws conclusions from them.
 
-The code that infers layers calls this module. A *requirement* is true if no layer refuses its
-inputs. An *assumption* is a condition that irshape only supposes, and under which the expressions
-are valid: for example, that two sizes which broadcast together are equal, rather than one of them
-being 1.
+The code that infers layers calls this module. If a *requirement* does not hold, a layer refuses its
+inputs. An *assumption* only seems likely: for example, that two sizes which broadcast are equal,
+although one of them could be 1. The expressions are valid if the assumptions hold.
 """
 
 from __future__ import annotations
@@ -39,20 +38,20 @@ class Facts(Bounds):
         self.constraints: dict[str, Constraint] = {}
         """Every condition that restricts a size, by the text of the condition."""
         self.conflicts: dict[object, Conflict] = {}
-        """The first contradiction that each layer or other source of conditions causes."""
+        """Maps each source of conditions, e.g. a layer, to the first contradiction that it
+        causes."""
         self.source: object = None
-        """The source of new conditions: the layer that is being inferred, or another origin."""
+        """The source of new conditions: the layer that is being inferred; None for the user."""
         self.listening = True
         """Whether requirements narrow the ranges of sizes. False inside a body that may never run:
         there, requirements are recorded, but narrow nothing."""
         self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
-        """Maps symbols to expressions that they equal if the current body is run (it may not
-        be)."""
+        """For a body that may never run: symbols, and expressions that they equal in the body."""
 
     @contextmanager
     def inside_of(self, *, certain: bool) -> Iterator[None]:
-        """Collects the conditions in a body. Unless it is certain that the body runs, they narrow
-        no sizes outside the body."""
+        """Collects the conditions in a body. If the body may never run (not `certain`), they do not
+        narrow sizes outside the body."""
         before = self.listening, self.source, self.inside
         if not certain:
             self.listening, self.inside = False, dict(self.inside)
@@ -74,11 +73,11 @@ class Facts(Bounds):
     def equal(
         self, left: Expression, right: Expression, *, assumed: bool = False, pinned: bool = False
     ) -> bool:
-        """Records that two expressions are equal. Returns False if the two cannot be equal.
+        """Records that two expressions are equal. Returns False if they do not count as equal.
 
-        A requirement (without `assumed`) is always recorded. An assumption is recorded only if it
-        replaces a symbol by an expression with other symbols, such as `seq == past + 1`. With
-        `pinned`, an assumption such as `seq == 128` is recorded, too.
+        A requirement (without `assumed`) only fails if it cannot be true. An assumption also fails
+        unless it replaces a symbol by an expression with other symbols (`seq == past + 1`) or, with
+        `pinned`, by a number (`seq == 128`).
         """
         given = left, right
         left, right = self.resolved(left), self.resolved(right)
@@ -108,8 +107,8 @@ class Facts(Bounds):
         return True
 
     def _refused(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
-        """Returns False for an equation that cannot hold. If a layer requires the equation, i.e. it
-        is not `assumed`, records a contradiction."""
+        """Returns False, since an equation cannot hold. Records a contradiction, unless the
+        equation is only `assumed`."""
         if not assumed:
             self._contradict(left, "==", right)
         return False
@@ -133,8 +132,8 @@ class Facts(Bounds):
         return True
 
     def assume_divisible(self, whole: Expression, part: Expression) -> None:
-        """Assumes that the product `part` divides the product `whole`. If each contains a size of
-        the same axis, the two sizes are assumed to be equal."""
+        """Makes the product `part` divide the product `whole`, if possible: assumes that a size in
+        `part` equals a size of the same axis in `whole`."""
         whole, part = self.resolved(whole), self.resolved(part)
         if len(whole.terms) != 1 or len(part.terms) != 1:
             return
@@ -150,7 +149,7 @@ class Facts(Bounds):
                 return
 
     def _rewrite(self, difference: Expression, constraint: Constraint) -> None:
-        """Records an equation as a rule that replaces the longest call in the equation."""
+        """Records `difference == 0`: from now on, the other terms replace its longest call."""
         calls = [
             (len(monomial[0].text), monomial[0].text, monomial[0], coefficient)
             for monomial, coefficient in difference.terms.items()
@@ -239,7 +238,7 @@ class Facts(Bounds):
             self.forget()
 
     def _bound(self, atom: Atom, limit: float | Coefficient, sign: Coefficient) -> bool:
-        """Records `atom >= limit`, or `atom <= limit` if `sign` < 0. False if impossible."""
+        """Records `atom >= limit`, or `atom <= limit` if `sign` < 0. Returns False if it cannot."""
         if isinstance(atom, Symbol):
             low, high = self.ranges[atom]
             if sign > 0:
@@ -380,7 +379,7 @@ class Facts(Bounds):
         self.conflicts[self.source] = Conflict(constraint, earlier)
 
     def _excluding(self, symbol: Symbol, replacement: Expression) -> Constraint | None:
-        """Returns a requirement by which a symbol cannot be this number, or None."""
+        """Returns a requirement that forbids the number `replacement` for a symbol; else None."""
         if replacement.symbols:
             return None
         number = {symbol: replacement}.get
@@ -403,7 +402,7 @@ class Facts(Bounds):
         return None
 
     def _exclude_inside(self, symbol: Symbol, number: Expression, constraint: Constraint) -> None:
-        """Records a contradiction for each body that may never run and requires another size."""
+        """Records a contradiction for each conditional equation that `symbol == number` breaks."""
         for each in self.constraints.values():
             if each.conditional and each.relation == "==":
                 difference = self.resolved(each.left - each.right)

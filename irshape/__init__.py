@@ -24,6 +24,7 @@ from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from concurrent.futures import Executor
     from typing import IO, Literal, TypeGuard
 
     from .checking.sessions import Session as Session
@@ -201,6 +202,7 @@ def validate(
     values: Mapping[str, object] | None = None,
     also: Collection[str] = (),
     config: Configuration | str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
 ) -> Report:
     """Checks one model or several. Returns a report on all faults.
 
@@ -210,6 +212,8 @@ def validate(
     whole .bin.
     config: a `Configuration`, or the path of a configuration file. Without it, no configuration
     file is read.
+    executor: an executor of `concurrent.futures` that runs the checks of several files. It does not
+    change the report.
 
     The contents of a file never raise an exception. Raises `OSError` if a single path cannot be
     opened (with several paths this is a finding), and `ConfigurationError` if the configuration
@@ -229,6 +233,7 @@ def validate(
         values=value_texts(values or {}),
         also=_several(also),
         config=config,
+        executor=executor,
     )
 
 

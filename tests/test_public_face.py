@@ -26,6 +26,7 @@ FOREIGN = {
     "_Declared",
     "Callable",
     "Collection",
+    "Executor",
     "Iterable",
     "Literal",
     "Mapping",

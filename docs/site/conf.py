@@ -51,7 +51,7 @@ nitpick_ignore_regex = [
     ("py:.*", r"(collections\.abc|typing|np|numpy|os|concurrent|types|enum)\..*"),
     (
         "py:.*",
-        r"(Callable|Collection|Iterable|Iterator|Mapping|Sequence|Any|Literal|Self)",
+        r"(Callable|Collection|Iterable|Iterator|Mapping|Sequence|Executor|Any|Literal|Self)",
     ),
     ("py:.*", r"(irshape\.)?[a-z_]+\..*|_.*|[A-Z]"),  # what is internal; type variables
 ]

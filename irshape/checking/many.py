@@ -1,4 +1,4 @@
-"""Validates many files, in this process or in several.
+"""Validates many files, in several processes or with any executor of `concurrent.futures`.
 
 The reports come in the order of the files, and one bad file never stops the others.
 """
@@ -6,7 +6,7 @@ The reports come in the order of the files, and one bad file never stops the oth
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,11 +18,13 @@ from ..rules.plugins import registers_anything
 from ..rules.settings import Settings
 from ..settings.plugin_files import load, loaded
 from ..settings.selection import settings
-from ..urls import without_credentials
+from ..urls import is_url, without_credentials
 from .one import Target, UnfitValue, validate_file, validate_model
 from .processes import with_processes
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
     from .request import Request
 
 FEW = 8
@@ -33,7 +35,7 @@ SMALL = 4 << 20
 class Task(NamedTuple):
     """One file to check. The task and its report can be pickled.
 
-    plugins: the files that --plugin names.
+    folder: the base of a relative path. plugins: the files that --plugin names.
     """
 
     path: str
@@ -41,6 +43,7 @@ class Task(NamedTuple):
     weights: str = "beside"
     values: Mapping[str, str] | None = None
     cache: str | None = None
+    folder: str | None = None
     plugins: tuple[str, ...] = ()
 
 
@@ -90,7 +93,7 @@ def validate_many(targets: Sequence[Target], request: Request) -> Iterator[FileR
 
     Raises `ConfigurationError` for invalid settings. The contents of a file cause no exception.
     """
-    configuration = request.configuration
+    configuration, executor = request.configuration, request.executor
     known: dict[tuple[Any, ...], Settings] = {}
 
     def settings_for(path: str) -> Settings:
@@ -100,15 +103,22 @@ def validate_many(targets: Sequence[Target], request: Request) -> Iterator[FileR
         return known[applying]
 
     folder = None if registers_anything() else request.cache or configuration.cache_dir
+    here = os.getcwd() if executor is not None else None
     weights, values, plugins = os.fspath(request.weights), request.values or None, loaded()
     tasks = [
         target
         if isinstance(target, Model)
-        else Task(path := os.fspath(target), settings_for(path), weights, values, folder, plugins)
+        else Task(
+            path := os.fspath(target), settings_for(path), weights, values, folder, here, plugins
+        )
         for target in targets
     ]
     workable = [task for task in tasks if isinstance(task, Task) and task.path != "-"]
-    answers = with_processes(check, died, workable, request.jobs)
+    answers = (
+        with_processes(check, died, workable, request.jobs)
+        if executor is None
+        else _with_executor(workable, executor)
+    )
     try:
         for task in tasks:
             if isinstance(task, Model):
@@ -117,8 +127,9 @@ def validate_many(targets: Sequence[Target], request: Request) -> Iterator[FileR
                 yield check(task)
             else:
                 report = next(answers)
-                source = StoredSource(task.path) if report.diagnostics else None
-                yield report._replace(source=source)
+                yield report._replace(
+                    source=StoredSource(_path_from(here, task.path)) if report.diagnostics else None
+                )
     finally:
         answers.close()
 
@@ -148,7 +159,11 @@ def check(task: Task) -> FileReport:
         load(plugin)
     try:
         report = validate_file(
-            task.path, task.weights, task.values, settings=task.settings, cache=task.cache
+            _path_from(task.folder, task.path),
+            task.weights,
+            task.values,
+            settings=task.settings,
+            cache=task.cache,
         )
     except UnfitValue:
         raise  # a mistake of the caller, not of the file
@@ -175,6 +190,11 @@ def check(task: Task) -> FileReport:
     )
 
 
+def _path_from(folder: str | None, path: str) -> str:
+    """Joins a relative path with the folder on which it depends. URLs and `-` stay unchanged."""
+    return path if not folder or path == "-" or is_url(path) else os.path.join(folder, path)
+
+
 def failure(task: Task, rule: RuleId, message: str, help: str) -> FileReport:
     """Returns the report on a file that could not be checked."""
     ignored = rule.code in task.settings.ignored
@@ -194,3 +214,27 @@ def died(task: Task) -> FileReport:
         "the process that checked this file died; the file has not been checked",
         "check the file alone; if memory did not run out, please report this",
     )
+
+
+def _with_executor(tasks: Sequence[Task], executor: Executor) -> Generator[FileReport, None, None]:
+    """Yields the reports on files that the caller's executor checks. A lost result becomes a
+    finding."""
+    flying: list[Future[FileReport] | None] = []
+    for task in tasks:
+        try:
+            flying.append(executor.submit(check, task))
+        except RuntimeError:  # the executor broke, or is shut down
+            flying.append(None)
+    try:
+        for task, future in zip(tasks, flying, strict=True):
+            try:
+                report = died(task) if future is None else future.result()
+            except Exception:
+                if os.environ.get("IRSHAPE_DEBUG"):
+                    raise
+                report = died(task)
+            yield report
+    finally:
+        for future in flying:
+            if future is not None:
+                future.cancel()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..settings.configuration import Configuration
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from ..formats.loading import WeightsChoice
 
 
@@ -18,6 +20,7 @@ class Request(NamedTuple):
     weights: WeightsChoice = "beside"
     values: Mapping[str, str] | None = None
     jobs: int = 1
+    executor: Executor | None = None
     cache: str | None = None
     leaves: bool = False
     """Whether the process ends after the report on a single model."""

@@ -19,6 +19,8 @@ from .one import Target, validate_file, validate_model
 from .request import Request
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from ..formats.loading import WeightsChoice
 
 EXPORTED = ("_model.xml", "_tokenizer.xml", "_detokenizer.xml")
@@ -35,11 +37,12 @@ def validate(
     values: Mapping[str, str] | None = None,
     also: Collection[str] = (),
     config: Configuration | str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
 ) -> Report:
     """Implements `irshape.validate`."""
     configuration = configuration_of(config)
     configuration = configuration._replace(extend_select=(*configuration.extend_select, *also))
-    request = Request(configuration, weights=weights, values=values)
+    request = Request(configuration, weights=weights, values=values, executor=executor)
     if isinstance(target, (str, os.PathLike, Model)):
         return validate_all([target], request, alone=True).report
     from ..rules.plugins import check_plugins

@@ -1,11 +1,13 @@
-"""Many files: jobs, shards and the cache never change what is reported.
+"""Many files: jobs, shards, the cache and executors never change what is reported.
 
 A file that cannot be read never stops the others.
 """
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -393,7 +395,29 @@ def test_the_cache_knows_the_configuration(cached: tuple[Path, Path], tmp_path: 
         assert (code in found) if code else not {"IR908", "IR605"} & set(found)
 
 
-# In Python
+# Executors
+
+
+def test_any_executor_gives_the_same_report(folder: Path) -> None:
+    paths = sorted(map(str, folder.rglob("*.xml")))
+    expected = irshape.validate(paths).to_dict()
+    assert expected["summary"]["files"] == 40
+    with concurrent.futures.ThreadPoolExecutor(3) as threads:
+        assert irshape.validate(paths, executor=threads).to_dict() == expected
+    with concurrent.futures.ProcessPoolExecutor(
+        2, mp_context=multiprocessing.get_context("spawn")
+    ) as processes:
+        assert irshape.validate(paths, executor=processes).to_dict() == expected
+    assert irshape.validate(map(Path, paths)).to_dict() == expected
+
+
+def test_an_executor_that_is_shut_down(folder: Path) -> None:
+    executor = concurrent.futures.ThreadPoolExecutor(1)
+    executor.shutdown()
+    report = irshape.validate(
+        [folder / "reductions.xml", folder / "recurrent.xml"], executor=executor
+    )
+    assert [found.code for found in report.diagnostics] == ["IR011", "IR011"]
 
 
 def test_models_and_paths_together(folder: Path) -> None:

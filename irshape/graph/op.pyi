@@ -4603,7 +4603,7 @@ class Operations:
     ) -> Output:
         """The part of `data` from `begin` to `end`, in steps of `strides`.
 
-        The masks insert, remove or keep axes.
+        The masks select axes to insert, to remove or to keep whole.
         Specification: StridedSlice-1.
 
         data: an input.

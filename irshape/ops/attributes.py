@@ -77,7 +77,7 @@ def attribute(
 
     default: the value if the attribute is absent. Without a default, OpenVINO refuses a layer that
         lacks the attribute.
-    required: whether the specification requires the attribute, for which OpenVINO has a default.
+    required: whether the specification requires the attribute although OpenVINO has a default.
     within: the limits of the number, or of each number in a list: `at_least(1)`, `between(0, 1)`.
     OpenVINO refuses other numbers.
     name: the name in the IR if it is not a Python name, e.g. `auto_broadcast.auto_broadcast_axis`.

@@ -112,7 +112,7 @@ MAX_RANK = 256
 
 
 def of_length(sizes: Tensor) -> PartialShape:
-    """Returns a shape with a dynamic dimension for each element of `sizes`, or of dynamic rank."""
+    """Returns a shape with as many dynamic dimensions as `sizes` has elements, if known."""
     count = sizes.shape[0] if sizes.rank == 1 else DYNAMIC
     return (
         PartialShape.of_rank(count.low)

@@ -72,12 +72,12 @@ class Surroundings:
 
     @cached_property
     def measured(self) -> set[int]:
-        """The positions of ShapeOf layers, and of layers that only copy their elements."""
+        """Positions of ShapeOf layers, and of layers that only copy elements of their outputs."""
         return self._passing("ShapeOf")
 
     @cached_property
     def stored(self) -> set[int]:
-        """The positions of ReadValue layers, and of layers that only copy their elements."""
+        """Positions of ReadValue layers, and of layers that only copy elements of their outputs."""
         return self._passing("ReadValue")
 
     def _passing(self, type_name: str) -> set[int]:

@@ -284,7 +284,7 @@ def extensions_known(names: Iterable[str]) -> Iterator[None]:
 
 def find(type_name: str, version: str) -> type[Operation]:
     """Returns the class that declares a type in a version, e.g. `opset8`. Raises
-    `UnknownOperation`."""
+    `UnknownOperation` if there is none."""
     try:
         return _declared_as(type_name, version)
     except UnknownOperation:

@@ -177,7 +177,7 @@ class Tensor:
 
     @property
     def known_by_name(self) -> bool:
-        """Whether elements of the value are expressions, e.g. `2*batch`."""
+        """Whether some elements of the value are expressions, e.g. `2*batch`."""
         return self.value is not None and self.value.expressions is not None
 
     def with_value(self, value: Value | None) -> Tensor:

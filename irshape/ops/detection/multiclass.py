@@ -108,14 +108,14 @@ class DetectionSuppression(Operation):
     def as_outputs(
         self, boxes: Array, label: Array, scores: Array, chosen: Array, flat: Array, counts: Array
     ) -> tuple[Array, Array, Array]:
-        """Returns the three outputs. `flat`: the position of each chosen box in the input."""
+        """Returns the layer's outputs. `flat`: the position of each chosen box in the input."""
         integer = dtype_of(self.output_type)
         columns = [label[:, None].astype(np.float32), scores[:, None], chosen.reshape(-1, 4)]
         rows = np.concatenate(columns, axis=1).astype(boxes.dtype)
         return rows, flat.reshape(-1, 1).astype(integer), counts.astype(integer)
 
     def of_shared_boxes(self, boxes: Array, scores: Array) -> tuple[Array, Array, Array]:
-        """Returns the three outputs if all classes of an image have the same boxes."""
+        """Returns the outputs of the layer if all classes of an image have the same boxes."""
         wide = boxes.astype(np.float32)
         images = [
             (np.broadcast_to(image_boxes, (len(class_scores), *image_boxes.shape)), class_scores)

@@ -229,7 +229,7 @@ class ROIPooling(Operation):
 
     @property
     def pooled(self) -> tuple[int, int]:
-        """The rows and columns of a pooled region.
+        """The number of rows and the number of columns of a pooled region.
 
         OpenVINO writes both numbers as `output_roi`, too. Older writers write only `pooled_h` and
         `pooled_w`.

@@ -173,7 +173,7 @@ class Broadcast(Operation):
             if not fits:
                 raise Violation(
                     f"dimension {index} of `data` {data} is mapped to axis {axis} of the target "
-                    f"shape {target}, which is {target[axis]}; expected {ours}",
+                    f"shape {target}, whose size is {target[axis]}; expected {ours}",
                     at="axes_mapping",
                     relation="equal",
                     expected=ours,

@@ -133,7 +133,7 @@ def _added_axes(site: Site) -> bool:
 class StridedSlice(Operation):
     """The part of `data` from `begin` to `end`, in steps of `strides`.
 
-    The masks insert, remove or keep axes.
+    The masks select axes to insert, to remove or to keep whole.
     """
 
     since = 1

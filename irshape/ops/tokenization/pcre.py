@@ -124,7 +124,7 @@ _REPLACEMENT = re.compile(r"\$(?:(\$)|([0-9]+)|\{([0-9]+)\}|(.?))|([^$]+)", re.D
 
 @lru_cache(maxsize=64)
 def _replacement(text: str) -> list[str | int]:
-    """Returns a replacement as a list of texts and group numbers. Raises `ValueError`."""
+    """Returns a replacement as texts and group numbers. Raises `ValueError` if it is malformed."""
     pieces: list[str | int] = []
     for dollar, number, braced, other, plain in _REPLACEMENT.findall(text):
         if number or braced:

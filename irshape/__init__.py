@@ -170,10 +170,9 @@ def register(declared: _Declared) -> _Declared:
     """Declares your own operation or rule for this process. It is also a class decorator.
 
     declared: a subclass of `irshape.ops.Operation` or of `irshape.rules.Rule`, or the name of an
-    operation, `"TYPE"` or `"TYPE@VERSION"`. If only a name is given, irshape uses the types and
-    shapes that ports of its layers declare. A class that is registered again, for example in a
-    notebook, replaces its predecessor. Packages use entry points instead; the command line has
-    `--plugin FILE.py`.
+    operation, `"TYPE"` or `"TYPE@VERSION"`. For a name, irshape takes the types and shapes from the
+    ports of the operation's layers. A class that is registered again, for example in a notebook,
+    replaces its predecessor. Packages use entry points; the command line has `--plugin FILE.py`.
 
     Raises `ValueError` if the operation, or the code or name of the rule, exists already.
     """

@@ -1,4 +1,4 @@
-"""Writes the arguments of commands that messages suggest, so that a shell reads them back."""
+"""Writes arguments, quoted for a shell, of the commands that messages suggest."""
 
 from __future__ import annotations
 

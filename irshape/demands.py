@@ -27,7 +27,7 @@ class Demand(NamedTuple):
 
 
 class Notes:
-    """What the code that infers a layer notes about the layer."""
+    """Notes about one layer, taken during its inference."""
 
     __slots__ = ("demands", "wider")
 
@@ -49,8 +49,8 @@ def note(relation: Relation, number: int) -> None:
 
 
 def note_wider() -> None:
-    """Records that OpenVINO's inference assumes more than it knows, so its shape is more specific
-    than irshape's. A port may declare OpenVINO's shape."""
+    """Records that irshape infers a less specific shape than OpenVINO, which assumes more than it
+    knows. A port may declare OpenVINO's shape."""
     notes = NOTES.get()
     if notes is not None:
         notes.wider = True

@@ -42,8 +42,8 @@ class ElementType:
 
     @staticmethod
     def of_precision(text: str) -> ElementType | None:
-        """Returns the type that the `precision` of a port means (`FP32`, `I64`, `BOOL`, also
-        `f32`); else None."""
+        """Returns the type for the `precision` of a port: `FP32`, `I64`, `BOOL`, also `f32`.
+        Returns None for an unknown one."""
         return ElementType._by_precision.get(text)
 
     @property

@@ -141,7 +141,7 @@ class Fault(NamedTuple):
 
 
 class Stated(TypedDict, total=False):
-    """The keyword arguments for facts about a fault: attributes of `Fault`, which explains them."""
+    """The facts about a fault as keyword arguments; the attributes of `Fault` explain them."""
 
     at: str
     relation: Relation
@@ -238,8 +238,7 @@ def module_of(declared: type) -> str:
 
 
 def bug_of_plugin(declared: type, error: BaseException) -> str:
-    """Returns advice about a plugin's operation or rule that raised an exception, with the line in
-    its file."""
+    """Returns advice on a plugin's bug, with the class and the line that raised the exception."""
     path = getattr(sys.modules.get(declared.__module__), "__file__", None)
     place, trace = "", error.__traceback__
     while trace is not None:

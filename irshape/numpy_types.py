@@ -127,12 +127,12 @@ def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
 
 
 _HALVES = {3: (2, 1), 6: (4, 2)}
-"""For elements of 3 or 6 bits, stored in groups of three bytes: the number of low bits in the first
-two bytes, and of high bits in the third byte."""
+"""For elements of 3 or 6 bits, in groups of three bytes: how many low bits of an element are in the
+first two bytes, and how many high bits are in the third byte."""
 
 
 def _shifts(bits: int, first_high: bool) -> list[int]:
-    """Returns the position of each element in a byte. `first_high`: begin with the highest."""
+    """Returns the lowest bit of each element in a byte. first_high: the highest bits come first."""
     return list(range(0, 8, bits))[:: -1 if first_high else 1]
 
 

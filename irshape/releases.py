@@ -4,8 +4,8 @@
 
 - OPSETS to opset15: the table of "Available Operation Sets" in OpenVINO's documentation
   (docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/available-opsets.html),
-  which names the release that supports an opset in full. From opset12 on measured as well: the
-  release that reads the operations of earlier opsets under the new number.
+  which names the release that supports an opset in full. From opset12 on, the release that reads
+  the operations of earlier opsets under the new number was measured, too.
 - "Measured": small IRs that the newest patch of every minor release from 2023.0 to 2026.4 read, or
   refused. Facts about earlier releases are from documentation and sources.
 - IR 10 came with 2020.1 and opset1, IR 11 with 2022.1 ("Transition to OpenVINO API 2.0",
@@ -44,14 +44,14 @@ OPSETS: dict[int, tuple[int, int]] = {
 }
 """For each opset, the first release that supports all of it. From opset 13 on, releases added the
 operations of an opset gradually: `Operation.released` has the release of each operation that was
-added earlier or later."""
+added at another time."""
 
 PARTIAL_OPSETS: dict[int, frozenset[str]] = {17: frozenset(("Convert", "Parameter", "ShapeOf"))}
 """Opsets that lack most operations of earlier opsets, each with the operations that it contains."""
 
 ABSENT: dict[int, frozenset[str]] = {2: frozenset(("RNNCell", "ShuffleChannels"))}
-"""Operations that an opset lacks, while earlier and later opsets have them. Measured: all releases
-refuse these operations in this opset."""
+"""Operations that one opset lacks, although earlier and later opsets have them. Measured: all
+releases refuse these operations in this opset."""
 
 
 def lacks(opset: int, type_name: str) -> bool:
@@ -84,8 +84,8 @@ Release = tuple[int, int]
 
 
 class Detail(NamedTuple):
-    """A property of a model that the releases from `since` to the last one before `right` refuse,
-    ignore, do not run, or infer differently."""
+    """A property of a model that some releases refuse, ignore, do not run, or infer differently:
+    the release `since` and all later ones before `right`."""
 
     right: Release
     """The first release that treats the property as the newest release does."""

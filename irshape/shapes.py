@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Final, Union, overload
 from .demands import note
 
 BLANKS: Final = " \t\n\r\v\f"
-"""What OpenVINO skips around a number. `str.strip` alone would skip all Unicode spaces."""
+"""The characters that OpenVINO skips around a number. `str.strip` alone would skip all Unicode
+spaces."""
 UNBOUNDED: Final = 2**63 - 1
 """The `high` of a dimension without upper bound. Arithmetic on bounds never exceeds it."""
 
@@ -160,8 +161,7 @@ class Dimension:
     def followed(self, interval: Dimension, rule: Callable[[Any], Any]) -> Dimension:
         """Returns `interval`, the result of an operation on this dimension.
 
-        If this dimension has an expression, the result gets the expression that `rule` returns for
-        it.
+        If this dimension has an expression, `rule` computes the expression of the result from it.
         """
         return interval
 
@@ -202,7 +202,7 @@ class Dimension:
         return Dimension(-(-self.low // divisor), high)
 
     def divided(self, divisor: int) -> Dimension | None:
-        """Returns the dimension of all `n` with `n * divisor` in this dimension; None without any.
+        """Returns the dimension of all `n` for which this dimension allows `n * divisor`, or None.
 
         This is OpenVINO's `Dimension / int`.
         """
@@ -297,8 +297,8 @@ _FEW_AXES: Final = 16
 
 
 def merged_dims(dims: Sequence[Dimension], others: Sequence[Dimension]) -> list[Dimension] | None:
-    """Returns the intersection of two lists of dimensions, axis by axis; None if it is empty for an
-    axis, or if the ranks differ."""
+    """Returns the intersection of two lists of dimensions, axis by axis; None if no size of an axis
+    fits both, or if the ranks differ."""
     if len(dims) != len(others):
         return None
     merged: list[Dimension] = []

@@ -111,7 +111,7 @@ def _is_axis(relation: str, position: int | None, actual: Any) -> bool:
 
 
 def _seen(relation: str, position: int | None, actual: Any, seen: str) -> str:
-    """Returns the part of a sentence that says what an input or attribute is or has."""
+    """Returns the part of a sentence after the name of an input or attribute: `has rank 2`."""
     if relation in ("count", "same size") and not isinstance(actual, PartialShape):
         return f"has {with_noun(seen, 'element')}"
     if isinstance(actual, PartialShape):
@@ -134,7 +134,7 @@ _ORIGINS: Final[dict[str, Callable[[str], str]]] = {
     "same size": lambda source: f", as many as {source} has" if source else "",
     "other": lambda source: f" for {source}" if source else "",
 }
-"""For a relation, a function that says where the expected value comes from; by default `_as_in`."""
+"""How to write where an expected value comes from, by relation; `_as_in` for all others."""
 
 
 def describe_types(allowed: frozenset[ElementType]) -> str:

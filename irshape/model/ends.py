@@ -26,7 +26,7 @@ class End(NamedTuple):
 
     @property
     def name_of_layer(self) -> str:
-        """The tensor name that OpenVINO derives from the producer's name in an IR of version 10."""
+        """OpenVINO's name for the tensor in an IR of version 10: `LAYER` or `LAYER.INDEX`."""
         name = self.producer.name
         return name if len(self.producer.outputs) == 1 else f"{name}.{self.ref[1]}"
 

@@ -34,6 +34,6 @@ class Format(NamedTuple):
     them."""
     runtimes: tuple[str, ...] = ()
     """The runtimes that can cross-check a model of this format, e.g. onnxruntime, the default
-    first. Without one, OpenVINO cross-checks the model, on each of its devices."""
+    first. If there are none, OpenVINO cross-checks the model on any of its devices."""
     comparing_runtime: str | None = None
     """The runtime with which `irshape compare` runs models of this format, if it is installed."""

@@ -192,7 +192,7 @@ PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "els
 
 
 PURPOSES = {"input": "current_iteration", "output": "execution_condition"}
-"""The allowed `purpose` of an input and an output in a Loop's port map that connect no port."""
+"""The allowed `purpose` of an `<input>` and an `<output>` in the port map of a Loop."""
 
 
 class Body:

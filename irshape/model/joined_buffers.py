@@ -10,11 +10,11 @@ from .ranges import Ranges
 
 _ALIGNMENT = 64
 _LARGE = 1 << 20
-"""A buffer in parts of at least this many bytes in all is written to a temporary file."""
+"""The size in bytes from which `add_parts` writes a buffer to a temporary file."""
 
 
 class Pieces:
-    """Buffers in one address space, e.g. the bytes of an ONNX model. Addresses are multiples of 64.
+    """Buffers in one address space, e.g. of an ONNX model. Each starts at a multiple of 64.
 
     Missing bytes, for example of a missing data file, also have an address range.
     """
@@ -24,7 +24,7 @@ class Pieces:
         self._views: list[memoryview | None] = []
         self._end = 0
         self._known: dict[bytes, int] = {}
-        """Maps buffers that were added as `bytes`, by contents or digest, to their address."""
+        """Addresses of the buffers added as `bytes`, by contents or, for large ones, by digest."""
 
     def add(self, data: bytes | bytearray | memoryview | mmap.mmap) -> int:
         """Adds a buffer, and returns the address of its first byte. Equal `bytes` are stored
@@ -82,8 +82,8 @@ class Pieces:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """The end of the buffers. To remove the buffers added since, assign an earlier value of
-        `mark`."""
+        """The number and end of the buffers. Assigning an earlier value removes the later
+        buffers."""
         return len(self._starts), self._end
 
     @mark.setter

@@ -59,7 +59,7 @@ class Ends:
             )
             for position, row in enumerate(rows)
         ]
-        """The name of each input or output: its first name that identifies no other."""
+        """For each input or output, the first of its names by which `find` returns it."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._known

@@ -38,7 +38,7 @@ class Source:
         self._column = (0, 0, 0)
         """The start of a line, an offset in the line, and the number of characters between them.
 
-        `place` counts on from the offset, so that columns in one very long line are fast.
+        `place` continues to count from this offset, which is faster in a very long line.
         """
         self._line = (0, "")
         """The number and the text of the line that `line` returned last."""

@@ -38,7 +38,7 @@ class Wiring:
     """The layers in topological order. Layers on a cycle, and layers that depend on a cycle, come
     last, in file order."""
     cyclic: frozenset[int]
-    """The layers on a cycle."""
+    """The layers on a cycle, or between two cycles."""
     unlike: Sequence[tuple[int, int]] = ()
     """The inputs that declare another type or shape than the connected output does, in file order:
     the position of the layer and the index of the input."""
@@ -165,9 +165,9 @@ def _sorted(sources: Sources) -> tuple[list[int], frozenset[int]]:
 
 
 def _on_cycle(left: set[int], sources: Sources) -> set[int]:
-    """Returns the layers in `left` that are on a cycle, or lie between two cycles.
+    """Returns the layers that are on a cycle, or between two cycles.
 
-    Removes layers that feed no other layer in `left`, until every layer feeds another one.
+    left: the layers that could not be sorted. Repeatedly removes those that feed none of them.
     """
     producers = {at: [each[0] for each in sources[at] if each is not None] for at in left}
     fed = dict.fromkeys(left, 0)

@@ -18,11 +18,8 @@ from .spellings import likeness, only_word, renoted, respelt
 MOST_RENAMED = 64
 """If a layer has more attributes than this, irshape tries no other names for an attribute."""
 
-Candidate = tuple[Fit, Change]
-"""A proposed change, and how well the layer would then fit its declared ports."""
 
-
-def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+def attributes(sites: Sites, finding: Finding) -> Iterator[Change]:
     """Yields other values for the attribute that a finding names, or for all attributes."""
     site = sites.of(finding.layer)
     operation = None if site is None else site.operation
@@ -45,12 +42,10 @@ def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
             sites, layer, each.attribute.name, each.after, _cost(sites, layer, each)
         )
         if change is not None:
-            yield each.fit, change
+            yield change._replace(exact=each.fit is Fit.EXACT)
 
 
-def _other_notation(
-    sites: Sites, site: Site, attribute: Attribute, text: str
-) -> Iterator[Candidate]:
+def _other_notation(sites: Sites, site: Site, attribute: Attribute, text: str) -> Iterator[Change]:
     """Yields corrections of a malformed value: its numbers in valid notation, or a similar word."""
     try:
         attribute.read(text)
@@ -66,7 +61,7 @@ def _other_notation(
         fit = site.fit(with_attribute(site.layer.items, attribute.name, value))
         change = value_change(sites, site.layer, attribute.name, value, 0.1)
         if fit and change is not None:
-            yield fit, change._replace(decided=decided)
+            yield change._replace(exact=fit is Fit.EXACT, decided=decided)
 
 
 def value_change(sites: Sites, layer: Layer, name: str, value: str, cost: float) -> Change | None:
@@ -116,7 +111,7 @@ def _nearness(one: object, other: object) -> float | None:
     return None
 
 
-def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+def names(sites: Sites, finding: Finding) -> Iterator[Change]:
     """Yields changes that rename an attribute unknown to its operation, or that remove it."""
     site, written = sites.of(finding.layer), finding.fault.at
     operation = None if site is None else site.operation
@@ -139,16 +134,14 @@ def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
             required = absent[name].refused_when_absent and only_word(written, absent) == name
             decided = f"`{name}` is required, and missing" if required else ""
             cost = 1.5 - likeness(written, name)
-            yield (
-                fit,
-                Change(
-                    "name", (edit,), start, layer, name, written, name, cost=cost, decided=decided
-                ),
-            )
+            yield Change(
+                "name", (edit,), start, layer, name, written, name,
+                cost=cost, exact=fit is Fit.EXACT, decided=decided,
+            )  # fmt: skip
     if not close:
         first = start - (source.data[start - 1 : start] in (b" ", b"\t", b"\n"))
         edit = Edit(first, end + 1, b"")
-        yield Fit.EXACT, Change(
-            "notation", (edit,), start, layer, written, text, None, cost=2.0,
+        yield Change(
+            "notation", (edit,), start, layer, written, text, None, cost=2.0, exact=True,
             same_model=True, settles=(finding,),
         )  # fmt: skip

@@ -68,6 +68,8 @@ class Change(NamedTuple):
     """The new text; None if something is removed."""
     cost: float = 1.0
     """Of changes that remove as many findings, the one with the lowest cost is the likeliest."""
+    exact: bool = False
+    """Whether the layer then infers exactly what its ports declare. Such changes are likelier."""
     decided: str = ""
     """The reason why no other change is possible; empty if others are possible.
 

@@ -14,7 +14,7 @@ from ..ops.kinds import INTS
 from ..ops.tensors import Tensor, Value
 from ..rule_ids import CONSTANT_OUT_OF_RANGE, OVERLAPPING_CONSTANTS
 from ..rules.attribute_values import fitting_values
-from .attributes import Candidate, value_change
+from .attributes import value_change
 from .change import Change
 from .site import Site, Sites
 from .weights import ALIGNMENT
@@ -23,7 +23,7 @@ MOST_VALUES = 8
 """The largest number of elements of a constant for which other values are proposed."""
 
 
-def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+def constants(sites: Sites, finding: Finding) -> Iterator[Change]:
     """Yields changes of the Const of a finding, or of a Const that feeds the finding's layer."""
     site = sites.of(finding.layer)
     if site is None:
@@ -41,7 +41,7 @@ def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     yield from _values(sites, site)
 
 
-def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
+def _values(sites: Sites, site: Site) -> Iterator[Change]:
     """Yields values of a small constant with which the shapes of the layer that it feeds would be
     as declared.
 
@@ -71,13 +71,13 @@ def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
                 far = float(sum(one != other for one, other in zip(before, after, strict=True)))
                 if min(after, default=0) < 0 <= min(before, default=0):
                     far += 0.5  # axes are counted from the front
-                yield Fit.EXACT, Change(
+                yield Change(
                     "value", (), producer.offset, layer, producer.label,
-                    str(list(before)), str(list(after)), cost=2.5 + far / 10,
+                    str(list(before)), str(list(after)), cost=2.5 + far / 10, exact=True,
                 )  # fmt: skip
 
 
-def _retyped(sites: Sites, site: Site, port: Port) -> Iterator[Candidate]:
+def _retyped(sites: Sites, site: Site, port: Port) -> Iterator[Change]:
     """Yields the change of a Const and its port to the element type that a consumer declares."""
     layer, wanted = site.layer, port.element_type
     if wanted is None:
@@ -88,7 +88,7 @@ def _retyped(sites: Sites, site: Site, port: Port) -> Iterator[Candidate]:
     items = with_attribute(layer.items, "element_type", wanted.name)
     if change is not None and own is not None and _size_is_right(sites, items):
         edits = change.edits if output.element_type is wanted else (*change.edits, own)
-        yield Fit.OPEN, change._replace(kind="constant", edits=edits)
+        yield change._replace(kind="constant", edits=edits)
 
 
 def _constant(sites: Sites, items: tuple[str, ...]) -> Constant | None:
@@ -108,7 +108,7 @@ def _needed(constant: Constant) -> int:
     return constant.element_type.byte_size(prod(constant.shape))
 
 
-def _place(sites: Sites, site: Site, finding: Finding) -> Iterator[Candidate]:
+def _place(sites: Sites, site: Site, finding: Finding) -> Iterator[Change]:
     """Yields changes of one attribute of a Const: the element type or shape to that of its port,
     the size to the number of bytes that it needs, or the offset to unused bytes."""
     layer = site.layer
@@ -137,7 +137,7 @@ def _place(sites: Sites, site: Site, finding: Finding) -> Iterator[Candidate]:
         fit = site.fit(items) if _size_is_right(sites, items) else Fit.REFUSED
         change = value_change(sites, layer, name, value, 1.0)
         if fit and change is not None:
-            yield fit, change._replace(kind="constant")
+            yield change._replace(kind="constant", exact=fit is Fit.EXACT)
 
 
 def _gaps(sites: Sites, layer: Layer, size: int) -> list[int]:

@@ -13,7 +13,6 @@ from ..model.ids import lenient_id
 from ..model.ports import Port
 from ..model.wiring import OutputRef
 from ..rules import Context
-from .attributes import Candidate
 from .change import Change
 from .site import Site, Sites
 from .spellings import likeness
@@ -53,7 +52,7 @@ class Outputs:
         ]
 
 
-def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+def sources(sites: Sites, finding: Finding) -> Iterator[Change]:
     """Yields changes that exchange two inputs. If there are none, yields other outputs for each
     input that declares another type or shape than the output that feeds it."""
     site = sites.of(finding.layer)
@@ -74,7 +73,7 @@ def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
                 yield from _fed_by(sites, site, index, edge)
 
 
-def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
+def _exchanges(sites: Sites, site: Site) -> Iterator[Change]:
     """Yields changes that exchange two inputs if each declares what the other input gets."""
     layer, layers = site.layer, site.result.body.layers
     fed = [
@@ -100,9 +99,9 @@ def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
         ]
         known = tuple(edit for edit in edits if edit is not None)
         if fit and edges[0] is not None and len(known) == 2:
-            yield fit, Change(
+            yield Change(
                 "exchange", known, edges[0].offset, layer, "", one.id, other.id, cost=0.0,
-                guess=_declares(one, other),
+                exact=fit is Fit.EXACT, guess=_declares(one, other),
             )  # fmt: skip
 
 
@@ -120,7 +119,7 @@ def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
     return None
 
 
-def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator[Candidate]:
+def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator[Change]:
     """Yields changes that connect an input to another output that declares the same type and shape.
 
     No change closes a cycle. edge: the wrong edge into the input, or None. With an edge, tries
@@ -176,9 +175,10 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
             else _added(sites, site, port, producer, output, cost)
         )
         if change is not None:
-            yield (
-                fit,
-                change._replace(decided=decided, guess=ref in outputs.used and not alone),
+            yield change._replace(
+                exact=fit is Fit.EXACT,
+                decided=decided,
+                guess=ref in outputs.used and not alone,
             )
 
 
@@ -238,7 +238,7 @@ def _end_of_tag(data: bytes, start: int) -> int:
     return data.find(b">", start) + 1
 
 
-def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+def edges(sites: Sites, finding: Finding) -> Iterator[Change]:
     """Yields changes of a faulty edge or an edge in a cycle, and edges for unconnected inputs."""
     at_edge = sites.edge_of(finding)
     if at_edge is None:
@@ -275,8 +275,8 @@ def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
             change = _edge_change(sites, edge, layer, wanted, 0.5 + 0.4 * ends)
             if change is not None:
                 only = "every other input has an edge" if len(unfed) == 1 else ""
-                yield Fit.OPEN, change._replace(decided=only)
-    yield Fit.OPEN, _removed(sites, result, edge, finding)
+                yield change._replace(decided=only)
+    yield _removed(sites, result, edge, finding)
 
 
 def _removed(sites: Sites, result: BodyResult, edge: Edge, finding: Finding) -> Change:
@@ -290,7 +290,7 @@ def _removed(sites: Sites, result: BodyResult, edge: Edge, finding: Finding) -> 
     )  # fmt: skip
 
 
-def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
+def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Change]:
     """Yields other outputs for the inputs that connect the layers of a cycle."""
     cyclic = result.wiring.cyclic
     for position in sorted(cyclic)[:MOST_CYCLIC]:
@@ -302,7 +302,7 @@ def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
                     yield from _fed_by(sites, site, index, edge)
 
 
-def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+def ids(sites: Sites, finding: Finding) -> Iterator[Change]:
     """Yields changes that give a layer an id that edges name but no layer has.
 
     Changes only layers that share an id or, if an edge is faulty, layers that no edge names.
@@ -327,10 +327,7 @@ def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
             offset = sites.source.attribute(layer.offset, "id")
             edit = set_attribute(sites.source, layer.offset, "id", text)
             if edit is not None:
-                yield (
-                    Fit.OPEN,
-                    Change("id", (edit,), offset, layer, "id", layer.id, text, decided=only),
-                )
+                yield Change("id", (edit,), offset, layer, "id", layer.id, text, decided=only)
 
 
 def _number(layer: Layer) -> str:

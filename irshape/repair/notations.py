@@ -7,9 +7,7 @@ from difflib import get_close_matches
 
 from ..formats.ir.edits import rename_attribute, set_attribute
 from ..formats.ir.grammar import ATTRIBUTES
-from ..inference.alternatives import Fit
 from ..model.graph import Finding
-from .attributes import Candidate
 from .change import Change
 from .site import Sites
 from .spellings import folded, likeness, only_word
@@ -19,7 +17,7 @@ REQUIRED = {**ATTRIBUTES, "port": ("id", "precision")}
 KNOWN = {**ATTRIBUTES, "layer": (*ATTRIBUTES["layer"], "output_names")}
 
 
-def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+def notations(sites: Sites, finding: Finding) -> Iterator[Change]:
     """Yields the usual spelling of a number or type, e.g. `1` for `+1`, `MatMul` for `matmul`."""
     written, wanted, layer = finding.actual, finding.expected, finding.layer
     if written is None or wanted is None:
@@ -34,9 +32,9 @@ def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
         return
     edit = set_attribute(source, element, name, wanted)
     if edit is not None:
-        yield Fit.EXACT, Change(
+        yield Change(
             "notation", (edit,), finding.offset, layer, name, written, wanted, cost=0.1,
-            same_model=same, settles=(finding,),
+            exact=True, same_model=same, settles=(finding,),
         )  # fmt: skip
 
 
@@ -56,7 +54,7 @@ def _taken(sites: Sites, finding: Finding, wanted: str) -> bool:
     return wanted in {port.id for port in ports}
 
 
-def element_names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+def element_names(sites: Sites, finding: Finding) -> Iterator[Change]:
     """Yields other names for an XML attribute that OpenVINO ignores, e.g. `to-port` for
     `to_port`."""
     source, element = sites.source, sites.element(finding.offset)
@@ -76,7 +74,7 @@ def element_names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
         required = name in REQUIRED[tag] and (name != "precision" or output)
         required = required and only_word(written, absent) == name
         unread = tag == "port" and name == "precision" and not output
-        yield Fit.OPEN, Change(
+        yield Change(
             "name", (edit,), finding.offset, finding.layer, name, written, name,
             cost=1.0 - likeness(written, name),
             decided=f"`{name}` is required, and missing" if required else "",

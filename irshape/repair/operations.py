@@ -11,13 +11,12 @@ from ..model.graph import Finding
 from ..ops import registry
 from ..ops.declaration import Operation
 from ..releases import OPSETS
-from .attributes import Candidate
 from .change import Change
 from .site import Site, Sites
 from .spellings import likeness, only_word
 
 
-def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+def types(sites: Sites, finding: Finding) -> Iterator[Change]:
     """Yields other types for a layer whose type is unknown or missing."""
     site = sites.of(finding.layer)
     if site is None or site.operation is not None or (finding.actual is None and site.layer.type):
@@ -51,9 +50,10 @@ def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
                 like = likeness(layer.type.lower(), name.lower())
             else:
                 like = 0.9 if name.lower() in layer.name.lower() else 0.0
-            yield fit, Change(
+            yield Change(
                 "type", (edit,), offset, layer, "type", layer.type or None, name,
                 cost=2.0 - like - 0.2 * (name in here),
+                exact=fit is Fit.EXACT,
                 decided=f"no other operation is one letter off '{layer.type}'"
                 if name == only else "",
             )  # fmt: skip
@@ -82,7 +82,7 @@ def _fit(site: Site, operation: type[Operation]) -> Fit:
     return site.fit(operation=operation)
 
 
-def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
+def versions(sites: Sites, finding: Finding) -> Iterator[Change]:
     """Yields other versions of a type; none for an extension or an opset newer than known ones."""
     site = sites.of(finding.layer)
     if site is None or site.operation is not None:
@@ -103,9 +103,10 @@ def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
         edit = set_attribute(source, layer.offset, "version", name, after="type")
         if edit is not None:
             far = abs((number or operation.since) - operation.since) / 20
-            yield fit, Change(
+            yield Change(
                 "type", (edit,), offset, layer, "version", layer.version or None, name,
                 cost=0.5 if name == only else 1 + far,
+                exact=fit is Fit.EXACT,
                 decided=f"no other opset is one letter off '{layer.version}'"
                 if name == only else "",
             )  # fmt: skip

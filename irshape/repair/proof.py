@@ -65,13 +65,13 @@ class Proof:
             of_layers.setdefault(each.layer, []).append(each)
         return of_layers
 
-    def without_reading(self, change: Change, fit: Fit) -> Outcome | None:
+    def without_reading(self, change: Change) -> Outcome | None:
         """Returns the effect of a change; None if this is unknown without reading the file
         again."""
         if change.same_model and change.settles is not None:
             return Outcome(change.settles)
         site = self.sites.of(change.layer)
-        if fit is not Fit.EXACT or site is None or site.decides_values:
+        if not change.exact or site is None or site.decides_values:
             return None
         if change.kind in ("attribute", "value") and site.fit() is Fit.EXACT:
             return None  # the finding does not follow from the layer and its producers alone

@@ -8,14 +8,12 @@ from functools import cached_property
 from ..diagnostics.report import Trial
 from ..examination import Examination
 from ..faults import Fault
-from ..inference.alternatives import Fit
 from ..model.graph import Finding, Layer
 from ..ops.declaration import AttributeFault
 from ..rule_ids import RuleId
 from ..rules import Context, Suspect, rule_of
 from ..rules.settings import Settings
 from ..spelling import counted
-from .attributes import Candidate
 from .change import Applicability, Cause, Change, Lead
 from .proof import Outcome, Proof
 from .site import Sites
@@ -82,8 +80,7 @@ class _Search:
         proven = self._proven(finding, candidates[:MOST_TRIED], cheap=cheap)
         if not proven:
             return
-        untested = [change for _, change in candidates[MOST_TRIED:]]
-        decided = [each for each in (*proven, *untested) if each.decided]
+        decided = [each for each in (*proven, *candidates[MOST_TRIED:]) if each.decided]
         causes = [
             Cause(change, gone, self._applicability(change, gone, alone=len(decided) == 1))
             for change, gone in proven.items()
@@ -91,7 +88,7 @@ class _Search:
         causes.sort(key=lambda each: (-len(each.explained), each.change.cost))
         self._put(causes)
 
-    def _candidates(self, finding: Finding, *, cheap: bool) -> list[Candidate]:
+    def _candidates(self, finding: Finding, *, cheap: bool) -> list[Change]:
         """Returns the changes that may remove a finding, each once, likeliest first. Of changes
         that are as likely, the one proposed last comes first."""
         rule = rule_of(finding.rule)
@@ -107,22 +104,22 @@ class _Search:
             for each in maker.changes(self.sites, finding)
         ]
         proposed.reverse()
-        alike: dict[object, Candidate] = {}
+        alike: dict[object, Change] = {}
         for each in sorted(proposed, key=_unlikeliness):
-            alike.setdefault((each[1].edits, each[1].after), each)
+            alike.setdefault((each.edits, each.after), each)
         return list(alike.values())
 
     def _proven(
-        self, finding: Finding, candidates: Iterable[Candidate], *, cheap: bool
+        self, finding: Finding, candidates: Iterable[Change], *, cheap: bool
     ) -> dict[Change, tuple[Finding, ...]]:
         """Tests changes until `MOST_CAUSES` of them remove a finding and add none. Returns these
         changes, each with all findings that it removes."""
         proven: dict[Change, tuple[Finding, ...]] = {}
         log = self.tried.setdefault(finding, [])
-        for fit, change in candidates:
+        for change in candidates:
             if len(proven) == MOST_CAUSES:
                 break
-            outcome = self.proof.without_reading(change, fit)
+            outcome = self.proof.without_reading(change)
             if outcome is None and not change.edits:
                 continue
             if outcome is None and not cheap and self.proof.readings < self.most_readings:
@@ -214,6 +211,5 @@ def _trial(change: Change, outcome: Outcome | None, finding: Finding) -> Trial:
     return Trial(str(change), round(change.cost, 2), text)
 
 
-def _unlikeliness(candidate: Candidate) -> float:
-    fit, change = candidate
-    return change.cost + 0.5 * (fit is not Fit.EXACT)
+def _unlikeliness(change: Change) -> float:
+    return change.cost + 0.5 * (not change.exact)

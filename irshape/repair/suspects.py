@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ..model.graph import Finding
 from ..rules import Suspect
-from .attributes import Candidate, attributes, names
+from .attributes import attributes, names
+from .change import Change
 from .constants import constants
 from .edges import edges, ids, sources
 from .notations import element_names, notations
@@ -18,7 +19,7 @@ from .site import Sites
 class Maker(NamedTuple):
     """A function that proposes changes for one of `Rule.suspects`, and its properties."""
 
-    changes: Callable[[Sites, Finding], Iterator[Candidate]]
+    changes: Callable[[Sites, Finding], Iterator[Change]]
     """Yields the changes to try for a finding."""
     cheap: bool = False
     """Whether `changes` is fast, so that it runs even for many findings at one element."""

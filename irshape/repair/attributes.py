@@ -38,9 +38,7 @@ def attributes(sites: Sites, finding: Finding) -> Iterator[Change]:
         names = frozenset((named.name,))
         fitting = tuple(alternatives(sites.engine, layer, operation, site.inputs, names))
     for each in fitting:
-        change = value_change(
-            sites, layer, each.attribute.name, each.after, _cost(sites, layer, each)
-        )
+        change = value_change(sites, layer, each.attribute.name, each.after, _cost(layer, each))
         if change is not None:
             yield change._replace(exact=each.fit is Fit.EXACT)
 
@@ -79,11 +77,10 @@ _BESIDE = {"pads_begin": "pads_end", "pads_end": "pads_begin"}
 """Pairs of attributes that are usually equal."""
 
 
-def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
-    """Returns `Change.cost` for a value: low if usual, the default, or near the old value."""
+def _cost(layer: Layer, alternative: Alternative) -> float:
+    """Returns `Change.cost` for a value: low if it is the default, or near the old value."""
     attribute, before, after, _ = alternative
-    usual = sites.usual.get((layer.type, attribute.name, after), 0)
-    cost = 2.0 - min(usual, 9) / 20
+    cost = 2.0
     if not attribute.refused_when_absent and attribute.default is not None:
         cost -= 0.3 * (after == attribute.kind.write(attribute.default))
     if before is None:

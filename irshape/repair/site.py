@@ -99,13 +99,3 @@ class Sites:
                 if edge.offset == start:
                     return result, edge
         return None
-
-    @cached_property
-    def usual(self) -> dict[tuple[str, str, str], int]:
-        """The number of layers for each type, attribute and value, to find usual values."""
-        counts: dict[tuple[str, str, str], int] = {}
-        for layer in self.context.every_layer:
-            for name, text in zip(layer.items[::2], layer.items[1::2], strict=True):
-                key = (layer.type, name, text)
-                counts[key] = counts.get(key, 0) + 1
-        return counts

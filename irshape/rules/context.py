@@ -85,6 +85,13 @@ class Context:
         return list(self.model.walk() if len(self.bodies) > 1 else self.model.layers)
 
     @cached_property
+    def start(self) -> int:
+        """The offset of `<net>`, or of the first layer, for a finding about the whole model."""
+        if self.model.kind == "net":
+            return max(self.model.source.data.find(b"<net"), 0)
+        return self.model.layers[0].offset if self.model.layers else 0
+
+    @cached_property
     def constants(self) -> list[tuple[Layer, Constant]]:
         """Each Const layer with its constant. Leaves out Const layers with missing or invalid
         attributes, which rules report."""

@@ -119,13 +119,12 @@ class BrokenContract(Rule):
         from ..inference.engine import infer
         from ..inference.explaining import Reasons
 
-        start = max(context.model.source.data.find(b"<net"), 0)
         try:
             inference = infer(
                 context.model, dict(contract.shapes), symbols=True, assume=contract.assume
             )
         except ValueError as problem:
-            yield cls.finding(f"the contract does not fit the model: {problem}", start)
+            yield cls.finding(f"the contract does not fit the model: {problem}", context.start)
             return
         for layer, subject in inference.observations:
             conflict = inference.sizes.facts.conflicts.get(layer)
@@ -148,7 +147,7 @@ class BrokenContract(Rule):
                 yield cls.finding(
                     f"the contract requires '{text}', but the model has no tensor "
                     f"'{required.tensors}'",
-                    start,
+                    context.start,
                     expected=text,
                 )
             breaking: set[tuple[int, int]] = set()

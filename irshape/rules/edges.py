@@ -457,10 +457,9 @@ class MissingResult(Rule):
         for body in context.bodies:
             what = f"the `{body.path[-1]}`" if body.path else "the net"
             if not body.layers:
-                net = max(context.model.source.data.find(b"<net"), 0)
                 yield cls.finding(
                     f"{what} has no layers",
-                    body.offset if body.path else net,
+                    body.offset if body.path else context.start,
                     expected="layers, and a Result",
                     actual="none",
                     help="add the layers, or remove the file",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ..model.ends import End
-from ..model.graph import Finding, Layer, Model
+from ..model.graph import Finding, Layer
 from ..model.ports import names_in
 from ..spelling import counted, suggestion, with_noun
 from .base import Rule
@@ -19,14 +19,6 @@ from .inputs_and_outputs import ends_of
 if TYPE_CHECKING:
     from ..ops.tensors import Tensor
     from .settings import ExpectedPort
-
-
-def _start(model: Model) -> int:
-    """Returns the offset for a finding about the whole model: that of <net>, or of the first
-    layer."""
-    if model.kind == "net":
-        return max(model.source.data.find(b"<net"), 0)
-    return model.layers[0].offset if model.layers else 0
 
 
 def _layers(context: Context, operation: str) -> list[Layer]:
@@ -73,7 +65,7 @@ class RequiredOperation(Rule):
                 if not _layers(context, operation):
                     yield cls.finding(
                         f"the policy requires {operation}, but no layer has this type",
-                        _start(context.model),
+                        context.start,
                         expected=operation,
                         actual="none",
                     )
@@ -185,7 +177,7 @@ class PortsRule(Rule):
                 yield cls.finding(
                     f"the policy expects the {what} '{port.name}', but the model has no {what} of "
                     f"this name{suggestion(port.name, free)}",
-                    _start(context.model),
+                    context.start,
                     expected=port.name,
                     actual=", ".join(first_names) or f"no {what}s",
                 )
@@ -382,7 +374,7 @@ class WeightsLimit(Rule):
         if total > limit:
             yield cls.finding(
                 f"the weights take {counted(total, 'byte')}; the policy allows {limit:,}",
-                _start(context.model),
+                context.start,
                 expected=f"at most {limit}",
                 actual=str(total),
             )
@@ -416,7 +408,7 @@ class LayersLimit(Rule):
         if limit is not None and count > limit:
             yield cls.finding(
                 f"the model has {with_noun(count, 'layer')}; the policy allows {limit}",
-                _start(context.model),
+                context.start,
                 expected=f"at most {limit}",
                 actual=str(count),
             )

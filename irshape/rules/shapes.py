@@ -235,8 +235,7 @@ class HugeTensor(Rule):
             yield from cls._over(context, limit)
             return
         for result in context.results.values():
-            if _any_huge(result):
-                yield from cls._huge(result)
+            yield from cls._huge(result)
 
     @classmethod
     def _over(cls, context: Context, limit: int) -> Iterator[Finding]:
@@ -281,41 +280,35 @@ class HugeTensor(Rule):
     def _huge(cls, result: BodyResult) -> Iterator[Finding]:
         """Yields findings about tensors of `HUGE` elements or more. Tensors computed from them are
         left out."""
-        layers, beyond = result.body.layers, set[int]()
-        for position in result.wiring.order:
-            for port, tensor in zip(
-                layers[position].outputs, result.outputs[position], strict=False
-            ):
-                shape = tensor.shape
-                size = shape.size.low
-                if size < HUGE:
-                    continue
-                sources = result.wiring.sources[position]
-                inherited = any(source is not None and source[0] in beyond for source in sources)
-                beyond.add(position)
-                if inherited:
-                    continue
-                least = "" if shape.is_static else "at least "
-                yield cls.finding(
-                    f"the tensor {shape} has {least}{size:.3g} elements, more than any memory "
-                    "holds",
-                    port,
-                    layers[position],
-                    expected=f"fewer than {HUGE} elements",
-                    actual=str(size),
-                    help="correct the size, or declare the dimension as dynamic",
-                )
+        huge = {
+            position
+            for position, tensors in enumerate(result.outputs)
+            if any(tensor.shape.size.low >= HUGE for tensor in tensors)
+        }
+        for position in huge:
+            sources = result.wiring.sources[position]
+            if any(source is not None and source[0] in huge for source in sources):
+                continue
+            layer, tensors = result.body.layers[position], result.outputs[position]
+            for port, tensor in zip(layer.outputs, tensors, strict=False):
+                size = tensor.shape.size.low
+                if size >= HUGE:
+                    least = "" if tensor.shape.is_static else "at least "
+                    yield cls.finding(
+                        f"the tensor {tensor.shape} has {least}{size:.3g} elements, more than any "
+                        "memory holds",
+                        port,
+                        layer,
+                        expected=f"fewer than {HUGE} elements",
+                        actual=str(size),
+                        help="correct the size, or declare the dimension as dynamic",
+                    )
 
 
 STRING_BITS = 256
 """The bits of memory for each string, without its characters: a `std::string` has 32 bytes."""
 HUGE = 1 << 40
 """A tensor with at least this number of elements fits into no memory."""
-
-
-def _any_huge(result: BodyResult) -> bool:
-    """Returns whether a tensor of a body has `HUGE` elements or more."""
-    return any(tensor.shape.size.low >= HUGE for each in result.outputs for tensor in each)
 
 
 def _most_bytes(tensor: Tensor, most: float = inf) -> int:

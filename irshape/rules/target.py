@@ -63,13 +63,12 @@ class NewerThanTarget(Rule):
         place = context.model.source.attribute
         layer, needed = requirement.layer, written(requirement.release)
         hint = f"raise the target to {needed}, or convert the model for the target"
-        net = max(context.model.source.data.find(b"<net"), 0)
-        offset = net if layer is None else layer.offset
+        offset = context.start if layer is None else layer.offset
         message = (
             f"{requirement.what} needs OpenVINO {needed} or newer; the target is {written(target)}"
         )
         if requirement.kind == "IR version":
-            offset = place(net, "version")
+            offset = place(context.start, "version")
         elif requirement.kind == "opset" and layer is not None:
             offset = place(layer.offset, "version")
             message = (

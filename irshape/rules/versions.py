@@ -11,7 +11,6 @@ from ..ops.registry import (
     UnknownOperation,
     as_writers_spell,
     declaration,
-    declaration_of,
 )
 from ..rule_ids import (
     CUSTOM_OPERATION,
@@ -273,55 +272,46 @@ class CustomOperation(Rule):
                 "load the class with --plugin FILE.py or the entry point group irshape.operations "
                 "of a package",
             )
-        yield from cls._of_libraries(context)
-        yield from cls._of_plugins(context)
+        yield from cls._declared(context)
 
     @classmethod
-    def _of_libraries(cls, context: Context) -> Iterator[Finding]:
-        """Yields one finding for each library that the model needs, at its first layer."""
-        if not _names_libraries(context):
-            return
+    def _declared(cls, context: Context) -> Iterator[Finding]:
+        """Yields infos about operations that irshape or a plugin declares: one for each layer of a
+        plugin or an extension, and one for each library, at its first layer."""
         needed: dict[type[LibraryOperation], list[Layer]] = {}
-        for layer in context.model.walk():
-            operation = declaration_of(layer)
-            if operation is not None and issubclass(operation, LibraryOperation):
-                needed.setdefault(operation, []).append(layer)
-        packages = {operation.package: operation.library for operation in needed}
-        for package, library in packages.items():
-            own = [operation for operation in needed if operation.package == package]
-            layers = sorted((layer for each in own for layer in needed[each]), key=_offset)
-            types = ", ".join(sorted(operation.type_name() for operation in own))
-            yield cls.finding(
-                f"the model needs the library {library} for {counted(len(layers), 'layer')}: "
-                f"{types}",
-                layers[0],
-                actual=_written(layers[0]),
-                help=f"pip install {package}, and import {library} before the model is read",
-                severity="info",
-            )
-
-    @classmethod
-    def _of_plugins(cls, context: Context) -> Iterator[Finding]:
-        place = context.model.source.attribute
-        for type_name, version in context.kinds:
-            operation = declaration(type_name, version)
-            opaque = operation is not None and operation.opaque
-            if operation is None or not (operation.of_plugin or opaque):
+        for kind in context.kinds:
+            operation, (type_name, version) = declaration(*kind), kind
+            if operation is None:
                 continue
-            for body, position in context.by_type[type_name.lower()]:
-                layer = body.layers[position]
-                if (layer.type, layer.version) != (type_name, version):
-                    continue
-                plugin = "is declared by a plugin of irshape"
-                extension = "is an extension; irshape uses its declared ports"
+            alike = context.layers(type_name.lower())
+            layers = [each for each in alike if (each.type, each.version) == kind]
+            if issubclass(operation, LibraryOperation):
+                needed.setdefault(operation, []).extend(layers)
+            plugin = "is declared by a plugin of irshape"
+            extension = "is an extension; irshape uses its declared ports"
+            for layer in layers if operation.of_plugin or operation.opaque else ():
                 yield cls.finding(
-                    f"{layer.type} of '{layer.version}' {extension if opaque else plugin}",
-                    place(layer.offset, "type"),
+                    f"{type_name} of '{version}' {extension if operation.opaque else plugin}",
+                    context.model.source.attribute(layer.offset, "type"),
                     layer,
                     actual=_written(layer),
                     help="load its library in OpenVINO with Core.add_extension",
                     severity="info",
                 )
+        packages = {operation.package: operation.library for operation in needed}
+        for package, library in packages.items():
+            own = [operation for operation in needed if operation.package == package]
+            layers = [layer for each in own for layer in needed[each]]
+            types = ", ".join(sorted(operation.type_name() for operation in own))
+            first = min(layers, key=lambda each: each.offset)
+            yield cls.finding(
+                f"the model needs the library {library} for {counted(len(layers), 'layer')}: "
+                f"{types}",
+                first,
+                actual=_written(first),
+                help=f"pip install {package}, and import {library} before the model is read",
+                severity="info",
+            )
 
 
 def _convert_again(layer: Layer) -> str:
@@ -329,17 +319,3 @@ def _convert_again(layer: Layer) -> str:
     name, domain = layer.attribute("ONNX_META_type"), layer.attribute("ONNX_META_domain")
     what = "the operation" if name is None else f"{name} of {domain or 'ai.onnx'}"
     return f"convert the model again, with a newer OpenVINO or a frontend extension for {what}"
-
-
-def _offset(layer: Layer) -> int:
-    return layer.offset
-
-
-def _names_libraries(context: Context) -> bool:
-    """Returns whether some layer's version, e.g. `extension`, may name an extension library."""
-    versions = {version for _, version in context.kinds}
-    return any(
-        library in version
-        for version in versions
-        for library in ("extension", "openvino_tokenizers")
-    )

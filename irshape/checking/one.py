@@ -168,11 +168,12 @@ def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileRepo
 
 def not_readable(unreadable: NotReadable, settings: Settings) -> FileReport:
     """Returns the report on a file from which no model can be read."""
-    from ..repair.text import causes_of
+    from ..repair.text import cause_of
 
     source, finding = unreadable.source, unreadable.finding
     if finding.rule.code in settings.ignored:
         return FileReport(source.path, 0, [], source)
-    causes = causes_of(unreadable)
+    cause = cause_of(unreadable)
+    causes = [] if cause is None else [cause]
     fixes = [fix_of(each) for each in causes]
     return FileReport(source.path, 0, [_told(finding, fixes, causes, source)], source)

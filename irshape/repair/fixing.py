@@ -19,16 +19,11 @@ from .diagnosis import Diagnosis, Fix, diagnose, fix_of
 from .diff import unified
 from .ports import port_edits
 from .proof import key_of, with_text
-from .search import size_of
 
 MAX_ROUNDS = 40
 """The largest number of rounds of fixes. Real files need two to five."""
 READINGS_IN_ALL = 60
 """The largest number of times that a file is read to test changes, in all rounds together."""
-READ_IN_ALL = 400_000
-"""The largest sum of `size_of` over all times that a file is read to test changes."""
-ALWAYS_POSSIBLE = 10
-"""The number of times that a file may be read even if READ_IN_ALL is exceeded."""
 
 
 class NotFixableError(ValueError):
@@ -144,20 +139,20 @@ def _untouched(source: Source, findings: list[Finding], how: _How) -> Fixes:
 def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _How) -> Fixes:
     """Returns the repair of a text that is not well-formed and, if the repaired file can be read,
     further fixes."""
-    from .text import causes_of
+    from .text import cause_of
 
     source, finding = unreadable.source, unreadable.finding
     fixes = _untouched(source, [finding], how)
     fixes.readable = False
-    causes = causes_of(unreadable) if fixes.remaining else []
-    if not causes:
+    cause = cause_of(unreadable) if fixes.remaining else None
+    if cause is None:
         return fixes
     told = diagnostic(finding, source)
-    fixes.candidates = [_choice(told, [fix_of(each) for each in causes], source)]
-    if not (how.unsafe or causes[0].applicability == "safe"):
+    fixes.candidates = [_choice(told, [fix_of(cause)], source)]
+    if not (how.unsafe or cause.applicability == "safe"):
         return fixes
     edited = Edited(source.data)
-    edited.apply(causes[0].change.edits)
+    edited.apply(cause.change.edits)
     try:
         model = read_source(with_text(source, edited.data), weights_path(name, weights))
     except NotReadable:
@@ -182,8 +177,7 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
             if how.fixes(lead.finding) and (changes := first.fixes(lead))
         ]
     before = [_moved(each, edited) for each in first.whole]
-    possible = max(ALWAYS_POSSIBLE, READ_IN_ALL // size_of(first.context, first.whole))
-    readings = min(READINGS_IN_ALL, possible) - first.readings
+    readings = READINGS_IN_ALL - first.readings
     for _ in range(MAX_ROUNDS):
         edits = _of_causes(diagnosis, how)
         only_ports = not edits

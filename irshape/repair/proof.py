@@ -28,13 +28,11 @@ class Outcome(NamedTuple):
     """The errors and warnings that disappear."""
     new: tuple[Finding, ...] = ()
     """The errors and warnings that appear."""
-    readable: bool = True
-    """Whether the file can be read with the change."""
 
     @property
     def proven(self) -> bool:
         """Whether the change removes findings and adds none."""
-        return self.readable and bool(self.explained) and not self.new
+        return bool(self.explained) and not self.new
 
 
 def key_of(finding: Finding, place: int) -> Key:
@@ -91,7 +89,7 @@ class Proof:
         try:
             model = read_source(with_text(self.source, edited.data), None)
         except NotReadable:
-            return Outcome((), (), readable=False)
+            return Outcome(())  # the file cannot be read with the change
         model.weights = before.weights
         left: Counter[Key] = Counter()
         new: list[Finding] = []

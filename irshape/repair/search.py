@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 
 from ..diagnostics.report import Trial
@@ -11,7 +11,7 @@ from ..faults import Fault
 from ..model.graph import Finding, Layer
 from ..ops.declaration import AttributeFault
 from ..rule_ids import RuleId
-from ..rules import Context, Suspect, rule_of
+from ..rules import Suspect, rule_of
 from ..rules.settings import Settings
 from ..spelling import counted
 from .change import Applicability, Cause, Change, Lead
@@ -29,7 +29,8 @@ findings, it tries only changes of notations and names, and does not read the fi
 MOST_READINGS = 8
 """The largest number of times that the file is read again, for all findings together."""
 MOST_READ = 60_000
-"""The largest sum of `size_of` over all repeated readings. One reading is always allowed."""
+"""The largest number of layers and findings in all repeated readings. One reading is always
+allowed."""
 
 
 def search(
@@ -47,16 +48,11 @@ def search(
     return searching.result(findings), searching.proof.readings
 
 
-def size_of(context: Context, findings: Sequence[Finding]) -> int:
-    """Returns the number of layers and findings: reading the file takes time proportional to it."""
-    return max(len(context.every_layer) + len(findings), 1)
-
-
 class _Search:
     def __init__(self, sites: Sites, settings: Settings, readings: int) -> None:
         self.sites = sites
         self.proof = Proof(sites, settings)
-        size = size_of(sites.context, sites.graver)
+        size = len(sites.context.every_layer) + len(sites.graver)
         self.most_readings = min(readings, max(1, MOST_READ // size))
         self.leads: dict[Finding, Lead] = {}
         self.tried: dict[Finding, list[Trial]] = {}

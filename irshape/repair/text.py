@@ -6,7 +6,6 @@ It tests each change by reading the changed text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from ..examination import examine
 from ..formats.ir.edits import Edit, with_edits
@@ -17,78 +16,72 @@ from ..rules.settings import PLAIN
 from .change import Cause, Change
 from .proof import with_text
 
-MOST_CAUSES = 3
-
 _ATTRIBUTE = re.compile(rb"""\s+[^\s=<>"']+\s*=\s*(?:"[^"<]*"|'[^'<]*')""")
 _ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?<\?xml[^>]*encoding=["']([^"']+)["']""")
 
 
-def causes_of(unreadable: NotReadable) -> list[Cause]:
-    """Returns the changes that make the text readable, likeliest first.
+def cause_of(unreadable: NotReadable) -> Cause | None:
+    """Returns the change that makes the text readable; None if there is none.
 
-    A change is safe if no other one is possible and the file then has no errors or warnings.
+    The change is safe if the file then has no errors or warnings.
     """
-    source = unreadable.source
-    causes: list[Cause] = []
-    for change in _changes(unreadable):
-        edited = with_text(source, with_edits(source.data, change.edits))
-        try:
-            model = read_source(edited, weights_path(source.path))
-        except NotReadable:
-            continue
-        findings = examine(model, PLAIN, reasons=False).findings
-        safe = bool(change.decided) and all(each.severity == "info" for each in findings)
-        causes.append(Cause(change, (unreadable.finding,), "safe" if safe else "unsafe"))
-    return causes[:MOST_CAUSES]
+    source, change = unreadable.source, _change(unreadable)
+    if change is None:
+        return None
+    edited = with_text(source, with_edits(source.data, change.edits))
+    try:
+        model = read_source(edited, weights_path(source.path))
+    except NotReadable:
+        return None
+    findings = examine(model, PLAIN, reasons=False).findings
+    safe = all(each.severity == "info" for each in findings)
+    return Cause(change, (unreadable.finding,), "safe" if safe else "unsafe")
 
 
-def _changes(unreadable: NotReadable) -> Iterator[Change]:
+def _change(unreadable: NotReadable) -> Change | None:
+    """Returns the only change that may make the text readable, with the reason in `decided`."""
     data = unreadable.source.data
     declared = _ENCODING.match(data)
     if declared and declared[1].lower() not in (b"utf-8", b"us-ascii") and _is_utf8(data):
         edit = Edit(*declared.span(1), b"utf-8")
         named = declared[1].decode("ascii", "replace")
         decided = "the bytes of the file are UTF-8"
-        yield Change(
+        return Change(
             "encoding", (edit,), declared.start(1), None, "encoding", named, "utf-8",
             decided=decided,
         )  # fmt: skip
-        return
     blank = len(data) - len(data.lstrip())
     if blank and data.startswith(b"<?xml", blank):
         decided = "XML allows nothing before its declaration"
-        yield Change(
+        return Change(
             "text", (Edit(0, blank, b""),), 0, None, "text", "the blank text", None, decided=decided
         )
-        return
     again = _ATTRIBUTE.match(data, unreadable.finding.offset - 1)
     if (
         again
         and again[0].strip() in data[data.rfind(b"<", 0, again.start()) : again.start()].split()
     ):
         shown = again[0].decode("utf-8", "replace").strip()
-        yield Change(
+        return Change(
             "text", (Edit(*again.span(), b""),), again.start() + 1, None, "text", shown, None,
             decided="the same attribute with the same value is before it",
         )  # fmt: skip
-        return
     missing = _unclosed(data)
-    if missing is not None:
-        place, name, opened = missing
-        end = len(data[:place].rstrip())
-        tag = b"</" + name + b">"
-        shown = f"</{name.decode('utf-8', 'replace')}>"
-        decided = (
-            "an end tag at any other place would put an element into one that cannot contain it"
-        )
-        line = data.rfind(b"\n", 0, opened) + 1
-        blank = data.find(b"\n" + data[line:opened] + b"\n", end, place)
-        if blank >= 0:  # the line of the lost tag is still there
-            end = blank + 1 + opened - line
-        elif line and not data[line:opened].strip() and data.find(b"\n", opened, end) >= 0:
-            tag = (b"\r\n" if data[line - 2 : line] == b"\r\n" else b"\n") + data[line:opened] + tag
-        edit = Edit(end, end, tag)
-        yield Change("text", (edit,), opened, None, "text", None, shown, decided=decided)
+    if missing is None:
+        return None
+    place, name, opened = missing
+    end = len(data[:place].rstrip())
+    tag = b"</" + name + b">"
+    shown = f"</{name.decode('utf-8', 'replace')}>"
+    decided = "an end tag at any other place would put an element into one that cannot contain it"
+    line = data.rfind(b"\n", 0, opened) + 1
+    blank = data.find(b"\n" + data[line:opened] + b"\n", end, place)
+    if blank >= 0:  # the line of the lost tag is still there
+        end = blank + 1 + opened - line
+    elif line and not data[line:opened].strip() and data.find(b"\n", opened, end) >= 0:
+        tag = (b"\r\n" if data[line - 2 : line] == b"\r\n" else b"\n") + data[line:opened] + tag
+    edit = Edit(end, end, tag)
+    return Change("text", (edit,), opened, None, "text", None, shown, decided=decided)
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault
@@ -32,15 +32,6 @@ if TYPE_CHECKING:
     from ..inference.conflicts import SizeConflicts
 
 T = TypeVar("T")
-
-
-class Ports(NamedTuple):
-    """The precisions of all ports of a model, and the layers with several ports of one id."""
-
-    precisions: set[str | None]
-    """The distinct values of `precision`. Contains None if some port has no precision."""
-    repeat: list[Layer]
-    """The layers with two inputs or two outputs that have the same id."""
 
 
 class Context:
@@ -159,12 +150,10 @@ class Context:
                     yield layer, port, tensor
 
     @cached_property
-    def ports(self) -> Ports:
-        """The precisions of all ports, and the layers with several ports of one id."""
-        layers = self.every_layer
-        sides = [ports for layer in layers for ports in (layer.inputs, layer.outputs)]
-        precisions = {port.precision for ports in sides for port in ports}
-        return Ports(precisions, [layer for layer in layers if _repeats_an_id(layer)])
+    def precisions(self) -> set[str | None]:
+        """The distinct precisions of ports. Contains None if some port has no precision."""
+        sides = [ports for layer in self.every_layer for ports in (layer.inputs, layer.outputs)]
+        return {port.precision for ports in sides for port in ports}
 
     def wiring(self, body: Body) -> Wiring:
         """Returns the wiring of a body: the output that feeds each input."""
@@ -339,14 +328,6 @@ def _linked(context: Context, body: Body) -> Links:
         unread=context.torn or context.model.kind == "layers",
         miscounted=context.miscounted | context.without_outputs,
     )
-
-
-def _repeats_an_id(layer: Layer) -> bool:
-    """Returns whether two inputs, or two outputs, have the same id."""
-    for ports in (layer.inputs, layer.outputs):
-        if len(ports) > 1 and len({port.id for port in ports}) < len(ports):
-            return True
-    return False
 
 
 def _operand_position(layer: Layer, name: str) -> int | None:

@@ -24,10 +24,6 @@ class InputDifference(NamedTuple):
     producer: Layer
     feeding: Port
 
-    @property
-    def where(self) -> tuple[str, str]:
-        return ("input", self.port.id)
-
 
 def input_differences(context: Context) -> list[InputDifference]:
     """Returns input ports that differ from the outputs that feed them.
@@ -94,8 +90,7 @@ class InputMismatch(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        for difference in context.shared(input_differences):
-            layer, port, producer, feeding = difference
+        for layer, port, producer, feeding in context.shared(input_differences):
             if port.dims == feeding.dims or port.dims is None or feeding.dims is None:
                 continue
             here, there = declared(port).shape, declared(feeding).shape
@@ -109,9 +104,8 @@ class InputMismatch(Rule):
                 shown, told = here, f"although {producer.label} declares {there}"
             yield cls.finding(
                 f"input port {port.id} declares {shown}, {told}",
-                port.offset,
+                port,
                 layer,
-                port=difference.where,
                 expected=str(there) if feeding.dims else "no dimensions",
                 actual=str(here) if port.dims else "no dimensions",
                 help="declare the shape of the connected output port, or connect another layer",
@@ -157,8 +151,7 @@ class InputTypeMismatch(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        for difference in context.shared(input_differences):
-            layer, port, producer, feeding = difference
+        for layer, port, producer, feeding in context.shared(input_differences):
             here, there = declared(port).element_type, declared(feeding).element_type
             if here.is_dynamic or there.is_dynamic or here is there:
                 continue
@@ -167,7 +160,7 @@ class InputTypeMismatch(Rule):
                 f"feeds it {there.precision}",
                 context.model.source.attribute(port.offset, "precision"),
                 layer,
-                port=difference.where,
+                port=("input", port.id),
                 expected=there.precision,
                 actual=here.precision,
                 help="declare the precision of the connected output port, or connect another layer",

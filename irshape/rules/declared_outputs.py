@@ -43,10 +43,6 @@ class OutputDifference(NamedTuple):
     unknown: str = ""
     """For a single layer: the inputs whose unknown values determine the shape, as text."""
 
-    @property
-    def where(self) -> tuple[str, str]:
-        return ("output", self.port.id)
-
 
 def output_differences(context: Context) -> dict[RuleId, list[OutputDifference]]:
     """Returns wrong declarations of output ports, by the rule that reports them."""
@@ -339,7 +335,7 @@ class OutputTypeMismatch(Rule):
                 message,
                 context.model.source.attribute(difference.port.offset, "precision"),
                 difference.layer,
-                port=difference.where,
+                port=("output", difference.port.id),
                 expected=expected,
                 actual=actual,
                 help=hint,

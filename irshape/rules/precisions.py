@@ -20,7 +20,7 @@ WRITTEN_AT_INPUTS = 11
 def inputs_unlike_others(context: Context) -> list[tuple[Layer, Port]]:
     """Returns the input ports without a precision; none if they are many. OpenVINO writes a
     precision for all input ports or for none."""
-    if context.model.version < WRITTEN_AT_INPUTS or None not in context.ports.precisions:
+    if context.model.version < WRITTEN_AT_INPUTS or None not in context.precisions:
         return []
     inputs = [(layer, port) for layer in context.every_layer for port in layer.inputs]
     lacking = [(layer, port) for layer, port in inputs if port.precision is None]
@@ -66,7 +66,7 @@ class MissingPrecision(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if None not in context.ports.precisions:
+        if None not in context.precisions:
             return
         for layer in context.every_layer:
             for port in layer.outputs:
@@ -135,36 +135,32 @@ class UnknownPrecision(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         unknown = {
             precision
-            for precision in context.ports.precisions
+            for precision in context.precisions
             if precision is not None and ElementType.of_precision(precision) is None
         }
         if not unknown:
             return
         for layer in context.every_layer:
-            for port in layer.outputs:
-                if port.precision in unknown:
-                    yield cls._at_port(context, layer, port, port.precision, "output")
-            for port in layer.inputs:
-                if port.precision in unknown:
-                    yield cls._at_port(context, layer, port, port.precision, "input")
+            for direction, ports in (("output", layer.outputs), ("input", layer.inputs)):
+                for port in ports:
+                    if port.precision in unknown:
+                        yield cls._at_port(context, layer, port, direction)
 
     @classmethod
-    def _at_port(
-        cls, context: Context, layer: Layer, port: Port, precision: str, direction: str
-    ) -> Finding:
+    def _at_port(cls, context: Context, layer: Layer, port: Port, direction: str) -> Finding:
         from ..formats.ir.fragments import named_type
 
         ignored = direction == "input"
-        named = named_type(precision)
+        named = named_type(port.precision or "")
         close = named and named.precision
         return cls.finding(
-            f"'{precision}' is not a precision that OpenVINO knows"
+            f"'{port.precision}' is not a precision that OpenVINO knows"
             f"{'; OpenVINO ignores it on an input port' if ignored else ''}",
             context.model.source.attribute(port.offset, "precision"),
             layer,
             port=(direction, port.id),
             expected=close or "FP32, FP16, I64, I32, U8, BOOL …",
-            actual=precision,
+            actual=port.precision,
             help=f'write precision="{close}"'
             if close
             else "write OpenVINO's name for the precision",

@@ -284,13 +284,12 @@ class DuplicatePort(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         malformed = {finding.layer for finding in context.reported.get(MALFORMED_ID, ())}
-        # two ids in different notations may be equal
-        for layer in context.every_layer if malformed else context.ports.repeat:
+        for layer in context.every_layer:
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
                 seen: set[str] = set()
-                for port in ports:
+                for port in ports if len(ports) > 1 else ():
                     number = port.id
-                    if layer in malformed:
+                    if layer in malformed:  # two ids in different notations may be equal
                         number = lenient_id(number) or number
                     if number in seen and number:
                         yield cls.finding(

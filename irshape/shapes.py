@@ -129,16 +129,13 @@ class Dimension:
             return self if other.low in (1, self.low) else None
         here, there = self.contains(1), other.contains(1)
         if here and there:
-            return Dimension(min(self.low, other.low), max(self.high, other.high))
-        if here:
-            if self.low != self.high and other.low == other.high:
-                note("one or", other.low)
-            return other
-        if there:
-            if other.low != other.high and self.low == self.high:
-                note("one or", self.low)
-            return self
-        return self.merge(other)
+            return Dimension.union(self, other)
+        if not here and not there:
+            return self.merge(other)
+        flexible, result = (self, other) if here else (other, self)
+        if flexible.low != flexible.high and result.low == result.high:
+            note("one or", result.low)
+        return result
 
     def at_least(self, other: Dimension | int) -> Dimension:
         """Returns this dimension, and records that the layer needs it to be at least `other`."""
@@ -149,7 +146,7 @@ class Dimension:
     def one_or(self, size: int) -> None:
         """Records that the layer needs this dimension to be 1 or `size`."""
         if self.low != self.high:
-            note("one or", size)
+            note("one or" if self.contains(1) else "equal", size)
 
     def multiple_of(self, divisor: int) -> Dimension:
         """Returns this dimension, and records that the layer needs it to be a multiple of

@@ -106,10 +106,7 @@ class SymbolicDimension(Dimension):
         if theirs == 1:
             return dimension(ours, interval)
         if theirs.constant is not None:
-            if self.contains(1):
-                self.one_or(int(theirs.constant))
-            else:
-                facts.equal(ours, theirs)
+            self.one_or(int(theirs.constant))
             return interval
         if ours == theirs:
             return dimension(ours, interval)
@@ -131,7 +128,10 @@ class SymbolicDimension(Dimension):
         return self
 
     def one_or(self, size: int) -> None:
-        self.facts.require_one_or(self.expression, size)
+        if self.contains(1):
+            self.facts.require_one_or(self.expression, size)
+        else:
+            self.facts.equal(self.expression, self.facts.number(size))
 
     def multiple_of(self, divisor: int) -> Dimension:
         if divisor > 0:

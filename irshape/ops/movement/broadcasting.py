@@ -41,14 +41,6 @@ def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
     return doubted(at_least, sizes.known or (), 0, at=at, accepted=True)
 
 
-def _require_one_or(size: Dimension, target: Dimension) -> None:
-    """Records the condition that a size, e.g. `batch`, is 1 or `target`."""
-    if size.contains(1):
-        size.one_or(target.low)
-    else:
-        size.agrees(target)
-
-
 class Broadcast(Operation):
     """The base class of all versions: `data` broadcast to `target_shape`."""
 
@@ -86,7 +78,7 @@ class Broadcast(Operation):
                 if ours.is_static and theirs.is_static and ours not in (ONE, theirs):
                     raise self.misfit(data, result)
                 if ours.is_dynamic and theirs.is_static:
-                    _require_one_or(ours, theirs)
+                    ours.one_or(theirs.low)
         return Tensor(data.element_type, result)
 
     def require_mapping_input(self, needed: bool, axes_mapping: object) -> None:
@@ -167,7 +159,7 @@ class Broadcast(Operation):
                 ours = data[index]
                 fits = ours.contains(1) or ours.compatible(target[axis])
                 if fits and ours.is_dynamic and target[axis].is_static:
-                    _require_one_or(ours, target[axis])
+                    ours.one_or(target[axis].low)
             else:
                 ours, fits = ONE, target[axis].contains(1)
             if not fits:

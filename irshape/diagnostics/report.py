@@ -202,13 +202,8 @@ def diagnostic(finding: Finding, source: Source) -> Diagnostic:
         finding.expected,
         finding.actual,
         finding.help,
-        tuple(_whole(other, source) for other in finding.related),
+        tuple(_row(diagnostic(other, source)) for other in finding.related),
     )
-
-
-def _whole(finding: Finding, source: Source) -> dict[str, Any]:
-    """Returns a finding as an entry of `related` in JSON."""
-    return _row(diagnostic(finding, source))
 
 
 def _row(diagnostic: Diagnostic) -> dict[str, Any]:

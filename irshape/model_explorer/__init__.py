@@ -1,5 +1,5 @@
 """The extension for Model Explorer: `model-explorer --extensions=irshape.model_explorer model.xml`.
 
-`main` registers the classes that Model Explorer loads; it needs the extra `model-explorer`.
-`graphs` and `node_data` return the same contents as plain data, without this extra.
+It needs the extra `model-explorer`. `main` registers the classes that Model Explorer loads;
+`graphs` and `node_data` build its graphs and node data.
 """

@@ -1,18 +1,24 @@
-"""Converts a model to graphs of Model Explorer: one for the net, and one for each body.
-
-The graphs have the same fields as Model Explorer's JSON files and data classes.
-"""
+"""Converts a model to graphs of Model Explorer: one for the net, and one for each body."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from model_explorer.graph_builder import (
+    Graph,
+    GraphNode,
+    IncomingEdge,
+    KeyValue,
+    MetadataItem,
+)
+
 from ..diagnostics.report import Diagnostic
 from ..inference.result import BodyResult
 from ..model.graph import Body, Layer
 from ..model.ports import Port
 from ..model.wiring import wire
+from ..ops.tensors import Tensor
 from ..view.port_texts import agrees, port_text
 from ..view.scopes import scope_of
 from ..view.showing import Subject
@@ -21,16 +27,15 @@ NET = "net"
 """The id of the graph of the net. The id for a body is the path to it, such as `12/body`."""
 
 
-class UnreadableModel(ValueError):
-    """Raised for a file from which no model can be read. The text says why."""
-
-
 def subject_of(path: str) -> Subject:
-    """Reads and infers a model. Raises `UnreadableModel`, and `OSError` for a missing file."""
+    """Reads and infers a model.
+
+    Raises `ValueError` with the findings if no model can be read, and `OSError`.
+    """
     subject = Subject(path)
     if subject.model is None:
         rows = subject.document["findings"]
-        raise UnreadableModel("; ".join(f"{row['code']}: {row['message']}" for row in rows))
+        raise ValueError("; ".join(f"{row['code']}: {row['message']}" for row in rows))
     return subject
 
 
@@ -39,26 +44,26 @@ def graph_id(path: tuple[str, ...]) -> str:
     return "/".join(path) or NET
 
 
-class Places:
-    """Where layers are in Model Explorer: the graph of each layer, and its node in that graph."""
+def places(subject: Subject) -> dict[Layer, tuple[str, str]]:
+    """Returns where layers are in Model Explorer: the id of the graph of each layer, and the id of
+    its node, which is unique in the graph."""
+    place_of: dict[Layer, tuple[str, str]] = {}
+    taken: set[tuple[str, str]] = set()
+    for number, layer in enumerate(subject.numbering.layers):
+        place = graph_id(layer.path), layer.id
+        if place in taken:  # ids that repeat
+            place = place[0], f"{layer.id}, layer {number}"
+        taken.add(place)
+        place_of[layer] = place
+    return place_of
 
-    def __init__(self, subject: Subject) -> None:
-        self.of: dict[Layer, tuple[str, str]] = {}
-        taken: set[tuple[str, str]] = set()
-        for number, layer in enumerate(subject.numbering.layers):
-            place = graph_id(layer.path), layer.id
-            if place in taken:  # ids that repeat
-                place = place[0], f"{layer.id}, layer {number}"
-            taken.add(place)
-            self.of[layer] = place
 
-
-def graphs(subject: Subject) -> list[dict[str, Any]]:
+def graphs(subject: Subject) -> list[Any]:
     """Returns the graphs of a model, the net first."""
     model, shown = subject.model, subject.shown
     assert model is not None
     assert shown is not None
-    places = Places(subject)
+    node_of = {layer: node for layer, (_, node) in places(subject).items()}
     notes: dict[Layer, list[str]] = {}
     for diagnostic, about, layer in findings_shown(subject):
         constant = "" if about is layer else f" (constant '{about.name}', id {about.id})"
@@ -66,10 +71,10 @@ def graphs(subject: Subject) -> list[dict[str, Any]]:
         notes.setdefault(layer, []).append(text)
     results = {result.body: result for result in shown.inference.result.walk()}
     return [
-        {
-            "id": graph_id(body.path),
-            "nodes": list(_nodes(body, results.get(body), places, notes, subject)),
-        }
+        Graph(
+            id=graph_id(body.path),
+            nodes=list(_nodes(body, results.get(body), node_of, notes, subject)),
+        )
         for body in model.net.all_bodies()
     ]
 
@@ -95,10 +100,10 @@ def findings_shown(subject: Subject) -> Iterator[tuple[Diagnostic, Layer, Layer]
 def _nodes(
     body: Body,
     result: BodyResult | None,
-    places: Places,
+    node_of: dict[Layer, str],
     notes: dict[Layer, list[str]],
     subject: Subject,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Any]:
     assert subject.model is not None
     sources = (wire(body) if result is None else result.wiring).sources
     for position, layer in enumerate(body.layers):
@@ -109,31 +114,36 @@ def _nodes(
             **layer.attributes,
             "line": str(subject.model.source.line_number(layer.offset)),
         }
-        listed = [{"key": key, "value": value} for key, value in attributes.items()]
-        listed += [{"key": "finding", "value": text} for text in notes.get(layer, ())]
-        yield {
-            "id": places.of[layer][1],
-            "label": layer.type,
-            "namespace": "/".join(scope_of(layer.name)),
-            "subgraphIds": [graph_id(inner.path) for inner in (layer.bodies or {}).values()],
-            "attrs": listed,
-            "incomingEdges": [
-                {
-                    "sourceNodeId": places.of[body.layers[source[0]]][1],
-                    "sourceNodeOutputId": str(source[1]),
-                    "targetNodeInputId": str(index),
-                }
+        yield GraphNode(
+            id=node_of[layer],
+            label=layer.type,
+            namespace="/".join(scope_of(layer.name)),
+            subgraphIds=[graph_id(inner.path) for inner in (layer.bodies or {}).values()],
+            attrs=[
+                *_pairs(attributes),
+                *(KeyValue(key="finding", value=text) for text in notes.get(layer, ())),
+            ],
+            incomingEdges=[
+                IncomingEdge(
+                    sourceNodeId=node_of[body.layers[source[0]]],
+                    sourceNodeOutputId=str(source[1]),
+                    targetNodeInputId=str(index),
+                )
                 for index, source in enumerate(sources[position])
                 if source is not None
             ],
-            "outputsMetadata": [
+            outputsMetadata=[
                 _output(index, port, tensors[index] if index < len(tensors) else None)
                 for index, port in enumerate(layer.outputs)
             ],
-        }
+        )
 
 
-def _output(index: int, port: Port, tensor: Any) -> dict[str, Any]:
+def _pairs(attributes: dict[str, str]) -> list[Any]:
+    return [KeyValue(key=key, value=value) for key, value in attributes.items()]
+
+
+def _output(index: int, port: Port, tensor: Tensor | None) -> Any:
     """Returns what Model Explorer shows for an output in the side panel and on edges."""
     declared = port_text(port) or ""
     known = declared if tensor is None else f"{tensor.element_type} {tensor.shape}"
@@ -142,5 +152,4 @@ def _output(index: int, port: Port, tensor: Any) -> dict[str, Any]:
         attributes["tensor_name"] = ", ".join(port.tensor_names)
     if tensor is not None and not agrees(port, tensor):
         attributes["declared"] = declared
-    listed = [{"key": key, "value": value} for key, value in attributes.items()]
-    return {"id": str(index), "attrs": listed}
+    return MetadataItem(id=str(index), attrs=_pairs(attributes))

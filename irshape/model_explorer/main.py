@@ -1,8 +1,4 @@
-"""The classes that Model Explorer loads: the adapter for models, and the providers of node data.
-
-The only module that imports Model Explorer. Its data classes are built from the plain data of
-`graphs` and `node_data`.
-"""
+"""The classes that Model Explorer loads: the adapter for models, and the providers of node data."""
 
 from __future__ import annotations
 
@@ -19,13 +15,13 @@ from model_explorer import (
     NodeDataProviderMetadata,
     NodeDataProviderResult,
     config_editor,
-    graph_builder,
-    node_data_builder,
 )
 
+from ..view.document import Numbering
+from ..view.overlays import Overlay, crosscheck_overlays, stats_overlays
 from ..view.showing import Subject
-from . import node_data
 from .graphs import graphs, subject_of
+from .node_data import costs_and_sizes, findings, node_data
 
 ADAPTER = "irshape"
 SOURCE = "irshape"
@@ -44,55 +40,34 @@ class ModelAdapter(Adapter):  # type: ignore[misc]
     def convert(self, model_path: str, settings: dict[str, Any]) -> dict[str, Any]:
         """Returns the graphs of a model in a file. Raises `ValueError` if the file contains no
         model."""
-        return {"graphs": [_graph(graph) for graph in graphs(subject_of(model_path))]}
+        return {"graphs": graphs(subject_of(model_path))}
 
 
-def _graph(graph: Mapping[str, Any]) -> Any:
-    return graph_builder.Graph(id=graph["id"], nodes=[_node(node) for node in graph["nodes"]])
-
-
-def _node(node: Mapping[str, Any]) -> Any:
-    return graph_builder.GraphNode(
-        id=node["id"],
-        label=node["label"],
-        namespace=node["namespace"],
-        subgraphIds=node["subgraphIds"],
-        attrs=[graph_builder.KeyValue(**each) for each in node["attrs"]],
-        incomingEdges=[graph_builder.IncomingEdge(**each) for each in node["incomingEdges"]],
-        outputsMetadata=[
-            graph_builder.MetadataItem(
-                id=each["id"], attrs=[graph_builder.KeyValue(**pair) for pair in each["attrs"]]
-            )
-            for each in node["outputsMetadata"]
-        ],
-    )
-
-
-FromModel = Callable[[Subject], list[node_data.Data]]
-FromResult = Callable[[Subject, Mapping[str, Any]], list[node_data.Data]]
+FromModel = Callable[[Subject], list[Overlay]]
+FromResult = Callable[[Mapping[str, Any], Numbering], list[Overlay]]
 
 OF_MODELS: dict[str, tuple[str, str, FromModel]] = {
     "irshape_findings": (
         "Findings",
         "What irshape validate reports",
-        node_data.findings,
+        findings,
     ),
     "irshape_costs": (
         "Costs and dynamic sizes",
         "Multiply-adds, bytes, why sizes are dynamic, and the releases that read each layer",
-        node_data.costs_and_sizes,
+        costs_and_sizes,
     ),
 }
 OF_RESULTS: dict[str, tuple[str, str, FromResult]] = {
     "irshape_crosscheck": (
         "Cross-check",
         "The result of irshape crosscheck --format json",
-        node_data.crosscheck,
+        crosscheck_overlays,
     ),
     "irshape_stats": (
         "Ranges of values",
         "The result of irshape run --stats --format json",
-        node_data.statistics,
+        stats_overlays,
     ),
 }
 
@@ -137,23 +112,10 @@ class Overlays(NodeDataProvider):  # type: ignore[misc]
         try:
             subject = subject_of(model_path)
             if provider_id in OF_MODELS:
-                data = OF_MODELS[provider_id][2](subject)
+                overlays = OF_MODELS[provider_id][2](subject)
             else:
                 with open(config_values["result"], encoding="utf-8") as file:
-                    data = OF_RESULTS[provider_id][2](subject, json.load(file))
+                    overlays = OF_RESULTS[provider_id][2](json.load(file), subject.numbering)
         except (OSError, ValueError, KeyError) as error:
             return NodeDataProviderResult(error=f"{SOURCE}: {error}")
-        return NodeDataProviderResult(
-            result=[_graph_data(each[graph_id]) for each in data if graph_id in each]
-        )
-
-
-def _graph_data(data: Mapping[str, Any]) -> Any:
-    return node_data_builder.GraphNodeData(
-        name=data["name"],
-        results={
-            node: node_data_builder.NodeDataResult(**result)
-            for node, result in data["results"].items()
-        },
-        gradient=[node_data_builder.GradientItem(**item) for item in data["gradient"]],
-    )
+        return NodeDataProviderResult(result=node_data(subject, overlays, graph_id))

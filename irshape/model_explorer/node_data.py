@@ -6,25 +6,24 @@ releases, and the results of `irshape crosscheck` and of `irshape run --stats`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from ..rule_ids import SEVERITIES
-from ..view.overlays import UNKNOWN, Overlay, crosscheck_overlays, static_overlays, stats_overlays
-from ..view.showing import Subject
-from .graphs import NET, Places, findings_shown
+from model_explorer.node_data_builder import GradientItem, GraphNodeData, NodeDataResult
 
-Data = dict[str, dict[str, Any]]
-"""Node data for each graph, in the form of Model Explorer's JSON."""
+from ..rule_ids import SEVERITIES
+from ..view.overlays import UNKNOWN, Overlay, static_overlays
+from ..view.showing import Subject
+from .graphs import NET, findings_shown, places
 
 TONES = {"bad": "#f9c9c6", "warn": "#fde7b8", "note": "#d9e9fb", "good": "#d8f0df"}
 """The background colour for each tone of a group; other tones have none."""
 TEXT = "#1b1f24"
-GRADIENT = [{"stop": 0, "bgColor": "#fff8e8"}, {"stop": 1, "bgColor": "#f08468"}]
+GRADIENT = [GradientItem(stop=0, bgColor="#fff8e8"), GradientItem(stop=1, bgColor="#f08468")]
 SEVERITY_TONES = dict(zip(SEVERITIES, ("bad", "warn", "note"), strict=True))
 
 
-def findings(subject: Subject) -> list[Data]:
+def findings(subject: Subject) -> list[Overlay]:
     """Returns for each layer the most severe finding on it or on the constants that it uses."""
     gravest: dict[int, int] = {}
     for diagnostic, _, layer in findings_shown(subject):
@@ -37,55 +36,38 @@ def findings(subject: Subject) -> list[Data]:
         [(at, float(rank), "") for at, rank in gravest.items()],
         tuple(SEVERITY_TONES.items()),
     )
-    return _data(subject, [overlay])
+    return [overlay]
 
 
-def costs_and_sizes(subject: Subject) -> list[Data]:
-    """Returns the node data of multiply-adds, bytes, reasons of dynamic sizes, and the releases
-    that read each layer."""
+def costs_and_sizes(subject: Subject) -> list[Overlay]:
+    """Returns the overlays of multiply-adds, bytes, reasons of dynamic sizes, and the releases that
+    read each layer."""
     assert subject.shown is not None
     shown = subject.shown
-    return _data(subject, static_overlays(shown.inference, shown.symbols, subject.numbering))
+    return static_overlays(shown.inference, shown.symbols, subject.numbering)
 
 
-def crosscheck(subject: Subject, result: Mapping[str, Any]) -> list[Data]:
-    """Returns the node data for the output of `irshape crosscheck --format json`. Raises
-    `ValueError` for anything else."""
-    return _data(subject, crosscheck_overlays(result, subject.numbering))
-
-
-def statistics(subject: Subject, result: Mapping[str, Any]) -> list[Data]:
-    """Returns the node data for the output of `irshape run --stats --format json`. Raises
-    `ValueError` for anything else."""
-    return _data(subject, stats_overlays(result, subject.numbering))
-
-
-def _data(subject: Subject, overlays: Iterable[Overlay]) -> list[Data]:
-    """Returns the node data of each overlay, with an entry for the net even without values."""
-    places = Places(subject)
+def node_data(subject: Subject, overlays: Iterable[Overlay], graph_id: str) -> list[Any]:
+    """Returns the node data of each overlay for one graph. Leaves out overlays without values in
+    the graph of a body."""
+    layers, place_of = subject.numbering.layers, places(subject)
     listed = []
     for overlay in overlays:
-        data: Data = {}
+        results = {}
         for at, value, _ in overlay.values:
-            if overlay.groups is None and value == UNKNOWN:
-                continue
-            graph, node = places.of[subject.numbering.layers[at]]
-            results = data.setdefault(graph, _empty(overlay))["results"]
-            results[node] = _result(overlay, value)
-        data.setdefault(NET, _empty(overlay))
-        listed.append(data)
+            graph, node = place_of[layers[at]]
+            if graph == graph_id and (overlay.groups is not None or value != UNKNOWN):
+                results[node] = _result(overlay, value)
+        if results or graph_id == NET:
+            gradient = GRADIENT if overlay.groups is None else []
+            listed.append(GraphNodeData(name=overlay.title, results=results, gradient=gradient))
     return listed
 
 
-def _empty(overlay: Overlay) -> dict[str, Any]:
-    gradient = GRADIENT if overlay.groups is None else []
-    return {"name": overlay.title, "results": {}, "gradient": gradient}
-
-
-def _result(overlay: Overlay, value: float) -> dict[str, Any]:
+def _result(overlay: Overlay, value: float) -> Any:
     if overlay.groups is None:
-        return {"value": value}
+        return NodeDataResult(value=value)
     name, tone = overlay.groups[int(value)]
     if tone not in TONES:
-        return {"value": name}
-    return {"value": name, "bgColor": TONES[tone], "textColor": TEXT}
+        return NodeDataResult(value=name)
+    return NodeDataResult(value=name, bgColor=TONES[tone], textColor=TEXT)

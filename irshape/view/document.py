@@ -44,6 +44,11 @@ LAYER = (
     "extra",  # other declarations of inputs, rt_info, constant, port_maps, if there are any
 )
 OUTPUT = ("declared", "inferred", "symbols", "clash", "value", "dynamic")
+LISTS = (
+    *("facts", "types", "attributes", "ports", "outputs"),
+    *("layers", "symbols", "constraints", "overlays", "xml"),
+)
+"""The lists in a document that are empty if no model can be read."""
 
 
 class Shown(NamedTuple):
@@ -79,21 +84,12 @@ def model_document(shown: Shown, numbering: Numbering, histograms: bool = False)
 def unreadable_document(path: str, findings: list[Diagnostic]) -> dict[str, Any]:
     """Returns the document of a file from which no model can be read."""
     return {
+        **{name: [] for name in LISTS},
         "path": path,
         "name": "",
-        "facts": [],
-        "types": [],
-        "attributes": [],
-        "ports": [],
-        "outputs": [],
-        "layers": [],
         "groups": [["root", "", -1, -1]],
         "findings": [_finding(each, -1) for each in findings],
-        "symbols": [],
-        "constraints": [],
         "rtInfo": {},
-        "overlays": [],
-        "xml": [],
     }
 
 

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from ir import Net
 
 from irshape.cli import cli
-from irshape.model_explorer.graphs import UnreadableModel, subject_of
 
 INSTALLED = find_spec("model_explorer.graph_builder") is not None  # this folder has its name
 if not INSTALLED:
@@ -96,8 +95,8 @@ def test_a_finding_on_a_constant_shows_at_its_consumer(tmp_path: Path) -> None:
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.xml"
     path.write_text("<net")
-    with pytest.raises(UnreadableModel, match="IR001"):
-        subject_of(str(path))
+    with pytest.raises(ValueError, match="IR001"):
+        graphs_of(path)
     done = main.Overlays().run("irshape_findings", str(path), "net", {})
     assert done.result is None
     assert "IR001" in done.error

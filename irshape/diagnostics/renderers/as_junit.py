@@ -8,70 +8,50 @@ of Jenkins' xUnit plugin, the strictest schema known.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ...rule_ids import SEVERITIES
 from ..report import Diagnostic, FileReport, Report
 from .common import DEFAULTS, Options, layer_phrase, plain
 
 
-class Case(NamedTuple):
-    """A test case.
-
-    text: the description of the finding. failure: message and type if the case fails, else None.
-    """
-
-    name: str
-    text: str = ""
-    failure: tuple[str, str] | None = None
-
-
 def render(report: Report, options: Options = DEFAULTS) -> str:
     failing = SEVERITIES[: SEVERITIES.index(options.fail_level) + 1]
-    suites = [(file.path, _cases(file, failing)) for file in report.files]
-    every = [case for _, cases in suites for case in cases]
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuites name="irshape" {_counts(every)} time="0">\n'
-        f"{''.join(_suite(path, cases) for path, cases in suites)}</testsuites>\n"
+        f'<testsuites name="irshape" {_counts(report.files, failing)} time="0">\n'
+        f"{''.join(_suite(file, failing) for file in report.files)}</testsuites>\n"
     )
 
 
-def _suite(path: str, cases: Sequence[Case]) -> str:
-    shown = _attribute(path)
+def _counts(files: Sequence[FileReport], failing: Sequence[str]) -> str:
+    """Returns the attributes that count cases. A file without findings is one case that passes."""
+    cases = sum(max(1, len(file.diagnostics)) for file in files)
+    failures = sum(each.severity in failing for file in files for each in file.diagnostics)
+    return f'tests="{cases}" failures="{failures}" errors="0"'
+
+
+def _suite(file: FileReport, failing: Sequence[str]) -> str:
+    name = _attribute(file.path)
+    cases = [
+        _case(f'classname="{name}" name="{_attribute(own)}"', each, each.severity in failing)
+        for each, own in zip(file.diagnostics, _names(file), strict=True)
+    ]
+    cases = cases or [f'<testcase classname="{name}" name="nothing found" time="0"/>\n']
     return (
-        f'<testsuite name="{shown}" file="{shown}" {_counts(cases)} skipped="0" time="0">\n'
-        f"{''.join(_case(shown, case) for case in cases)}</testsuite>\n"
+        f'<testsuite name="{name}" file="{name}" {_counts([file], failing)} skipped="0" time="0">\n'
+        f"{''.join(cases)}</testsuite>\n"
     )
 
 
-def _counts(cases: Sequence[Case]) -> str:
-    failures = sum(case.failure is not None for case in cases)
-    return f'tests="{len(cases)}" failures="{failures}" errors="0"'
-
-
-def _case(suite: str, case: Case) -> str:
-    """Returns a test case as XML. suite: its name, already escaped."""
-    head = f'<testcase classname="{suite}" name="{_attribute(case.name)}" time="0"'
-    if case.failure is not None:
-        message, kind = map(_attribute, case.failure)
-        failure = f'<failure message="{message}" type="{kind}">{_text(case.text)}</failure>'
-        return f"{head}>\n{failure}\n</testcase>\n"
-    if case.text:
-        return f"{head}>\n<system-out>{_text(case.text)}</system-out>\n</testcase>\n"
-    return f"{head}/>\n"
-
-
-def _cases(file: FileReport, failing: tuple[str, ...]) -> list[Case]:
-    """Returns a test case for each finding; without findings, one case that passes."""
-    return [
-        Case(
-            name,
-            _description(diagnostic),
-            (diagnostic.message, diagnostic.code) if diagnostic.severity in failing else None,
-        )
-        for diagnostic, name in zip(file.diagnostics, _names(file), strict=True)
-    ] or [Case("nothing found")]
+def _case(named: str, diagnostic: Diagnostic, fails: bool) -> str:
+    """Returns the test case of a finding as XML. named: the attributes that name the case."""
+    described = _text(_description(diagnostic))
+    if fails:
+        message, kind = _attribute(diagnostic.message), _attribute(diagnostic.code)
+        content = f'<failure message="{message}" type="{kind}">{described}</failure>'
+    else:
+        content = f"<system-out>{described}</system-out>"
+    return f'<testcase {named} time="0">\n{content}\n</testcase>\n'
 
 
 def _names(file: FileReport) -> list[str]:

@@ -31,23 +31,16 @@ MAX_RESULTS = 25_000
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
+    whole, report = report, most_severe(report, MAX_RESULTS)
     pages = rule_pages(report)
     positions = {page.code: index for index, page in enumerate(pages)}
-    marks = fingerprints(report, options)
-    kept = most_severe(report, MAX_RESULTS)
     results = [
-        _result(
-            file,
-            file.diagnostics[index],
-            marks[at][index],
-            positions[file.diagnostics[index].code],
-            options,
-        )
-        for at, file in enumerate(report.files)
-        for index in kept[at]
+        _result(file, diagnostic, mark, positions[diagnostic.code], options)
+        for file, marks in zip(report.files, fingerprints(report, options), strict=True)
+        for diagnostic, mark in zip(file.diagnostics, marks, strict=True)
     ]
     invocation: dict[str, Any] = {"executionSuccessful": True}
-    left = len(report.diagnostics) - len(results)
+    left = len(whole.diagnostics) - len(results)
     if left:
         said = (
             f"{counted(left, 'finding')} of lower severity left out: code hosts refuse more "

@@ -15,7 +15,7 @@ from ...spelling import counted
 from ..report import Diagnostic, FileReport, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 MAX_LINE = 160
 PLURALS: dict[Severity, str] = {"error": "errors", "warning": "warnings", "info": "infos"}
@@ -150,11 +150,7 @@ def layer_phrase(diagnostic: Diagnostic) -> str:
 
 def shown(file: FileReport, options: Options) -> list[Diagnostic]:
     """Returns the findings to show: all, or all but infos."""
-    return (
-        file.diagnostics
-        if options.infos
-        else [diagnostic for diagnostic in file.diagnostics if diagnostic.severity != "info"]
-    )
+    return [each for each in file.diagnostics if options.infos or each.severity != "info"]
 
 
 def without_trifles(report: Report) -> Report:
@@ -162,17 +158,22 @@ def without_trifles(report: Report) -> Report:
     from ...rules import all_rules
 
     trifling = {rule.code for rule in all_rules() if rule.trifling}
+    return _kept(report, lambda each: each.severity != "info" or each.code not in trifling)
+
+
+def most_severe(report: Report, limit: int) -> Report:
+    """Returns the report with at most `limit` findings.
+
+    Leaves out the least severe findings first and, among equally severe ones, the last.
+    """
+    ranked = sorted(report.diagnostics, key=lambda each: SEVERITIES.index(each.severity))
+    most = set(map(id, ranked[:limit]))
+    return _kept(report, lambda each: id(each) in most)
+
+
+def _kept(report: Report, keep: Callable[[Diagnostic], bool]) -> Report:
     return Report(
-        [
-            file._replace(
-                diagnostics=[
-                    diagnostic
-                    for diagnostic in file.diagnostics
-                    if diagnostic.severity != "info" or diagnostic.code not in trifling
-                ]
-            )
-            for file in report.files
-        ]
+        [file._replace(diagnostics=list(filter(keep, file.diagnostics))) for file in report.files]
     )
 
 
@@ -215,27 +216,6 @@ def excerpt(file: FileReport, diagnostic: Diagnostic) -> Excerpt | None:
     lead = "…" if first.start() < start else ""
     tail = "…" if _VISIBLE.search(line, start + MAX_LINE) else ""
     return Excerpt(f"{lead}{before}", f"{after.rstrip()}{tail}")
-
-
-# Limits
-
-
-def most_severe(report: Report, limit: int) -> list[list[int]]:
-    """Returns the positions of the findings to keep in each file, at most `limit` in all.
-
-    Leaves out the least severe findings first and, among equally severe ones, the last.
-    """
-    if sum(len(file.diagnostics) for file in report.files) <= limit:
-        return [list(range(len(file.diagnostics))) for file in report.files]
-    ranks = [
-        (SEVERITIES.index(diagnostic.severity), at, index)
-        for at, file in enumerate(report.files)
-        for index, diagnostic in enumerate(file.diagnostics)
-    ]
-    kept: list[list[int]] = [[] for _ in report.files]
-    for _, at, index in sorted(sorted(ranks)[:limit], key=lambda rank: rank[1:]):
-        kept[at].append(index)
-    return kept
 
 
 # Paths and fingerprints for code hosts

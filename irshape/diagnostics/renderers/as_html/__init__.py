@@ -32,20 +32,18 @@ MAX_FINDINGS = 5_000
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
-    kept = most_severe(report, MAX_FINDINGS)
     pages = rule_pages(report)
     style, script = (
         files(__package__).joinpath(name).read_text("utf-8") for name in ("report.css", "report.js")
     )
     failing = [(at, file) for at, file in enumerate(report.files) if file.diagnostics]
     style += _filters(pages, [at for at, _ in failing])
-    body = _body(report, kept, pages, failing, options)
+    body = _body(report, pages, failing, options)
     return html_page(f"irshape: {_verdict(report)}", style, body, [script])
 
 
 def _body(
     report: Report,
-    kept: list[list[int]],
     pages: list[RulePage],
     failing: list[tuple[int, FileReport]],
     options: Options,
@@ -56,15 +54,16 @@ def _body(
     yield "<main>\n"
     if len(report.files) > 1:
         yield _table(report)
-    left = len(report.diagnostics) - sum(map(len, kept))
+    kept = most_severe(report, MAX_FINDINGS)
+    left = len(report.diagnostics) - len(kept.diagnostics)
     if left:
         yield (
             f'<p class="note">{counted(left, "finding")} of lower severity left out: the page '
             f"shows {MAX_FINDINGS:,} at most.</p>\n"
         )
     for at, file in failing:
-        if kept[at]:
-            yield _file(at, file, kept[at])
+        if findings := kept.files[at].diagnostics:
+            yield _file(at, file, findings)
     if not failing:
         yield (
             '<section class="clean"><p class="big">✓</p>'
@@ -209,24 +208,19 @@ def _table(report: Report) -> str:
     return f"<section>\n{failing}{passed}</section>\n"
 
 
-def _file(at: int, file: FileReport, kept: list[int]) -> str:
+def _file(at: int, file: FileReport, shown: list[Diagnostic]) -> str:
     """Returns the section of a file, with a box for each layer that has findings."""
-    cards: dict[object, list[int]] = {}
-    for index in kept:
-        layer = file.diagnostics[index].layer
+    cards: dict[object, list[tuple[int, Diagnostic]]] = {}
+    for row in enumerate(shown):
+        layer = row[1].layer
         key = layer and (*layer["path"], layer["id"], layer["type"], layer["name"])
-        cards.setdefault(key, []).append(index)
+        cards.setdefault(key, []).append(row)
     parts = []
-    for of_layer in cards.values():
-        of_card = [file.diagnostics[index] for index in of_layer]
-        severity = min((each.severity for each in of_card), key=SEVERITIES.index)
-        findings = "".join(
-            _finding(file, each, f"finding-{at}-{index}")
-            for index, each in zip(of_layer, of_card, strict=True)
-        )
-        parts.append(
-            f'<article class="card {severity}">\n{_title(of_card[0].layer)}{findings}</article>\n'
-        )
+    for rows in cards.values():
+        severity = min((each.severity for _, each in rows), key=SEVERITIES.index)
+        findings = "".join(_finding(file, each, f"finding-{at}-{index}") for index, each in rows)
+        title = _title(rows[0][1].layer)
+        parts.append(f'<article class="card {severity}">\n{title}{findings}</article>\n')
     counts = tally({severity: file.count(severity) for severity in SEVERITIES})
     head = (
         f'<h2><span class="path">{text(file.path)}</span> <small>{counts} in '

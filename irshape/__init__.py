@@ -157,7 +157,7 @@ def loads(
 
 
 def _with_values(model: Model, values: Mapping[str, object] | None) -> Model:
-    """Sets the values of inputs of single layers in a model, and returns it. Raises
+    """Sets the values of inputs in a model of single layers. Returns the model. Raises
     `ValueError`."""
     if values:
         from .formats.ir.fragments import give_values, value_texts
@@ -416,8 +416,8 @@ def compare(
     """Runs two models with the same inputs, and compares their tensors by name. Returns the
     comparison.
 
-    `.blamed` is the first layer of the second model whose output differs although it is computed
-    from the inputs of the matching layer of the first model.
+    `.blamed` is the first output of the second model that differs even if its layer gets the same
+    inputs as the matching layer of the first model.
 
     first, second: paths or models.
     inputs: the inputs of the first model, as for `run`. Without inputs, random ones are drawn from
@@ -458,7 +458,7 @@ def reduce(
 ) -> Reduction:
     """Returns a small model that still has a property: for example, that it makes a program fail.
 
-    It removes layers by delta debugging: an input or a constant replaces each of their outputs.
+    It removes layers by delta debugging: their outputs become inputs or constants of the model.
     Then it inlines bodies, and makes constants, shapes and attributes smaller. The result breaks no
     rule that the model does not break, so a sound model gives a sound result.
 
@@ -470,9 +470,8 @@ def reduce(
     time is in seconds.
     progress: a function that is called with each smaller model.
 
-    Raises `ValueError` for a model that, once irshape has written it again, does not have the
-    property or breaks other rules, and for single layers. For a path, also raises the errors of
-    `load`.
+    Raises `ValueError` for single layers. Also raises it if the model loses the property or breaks
+    other rules when irshape writes it unchanged. For a path, also raises the errors of `load`.
     """
     from .reduction.reducer import reduce as reduce_model
 
@@ -552,7 +551,7 @@ def save(
     model: a path or a `Model`.
     path: the .xml to write.
     inference: a result of `infer` for this model. The ports then declare the inferred types and
-    shapes, and the Parameters the shapes that `infer` was given.
+    shapes, and the Parameters declare the shapes that `infer` was given.
 
     Both files appear completely or not at all. Raises `OSError`, and `ValueError` for single
     layers, for a path that does not end in .xml and for constants whose bytes are missing. For a

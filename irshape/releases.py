@@ -99,7 +99,7 @@ class Detail(NamedTuple):
 SHORT_FILE = Detail((2024, 5), "an .xml of at most 513 bytes")
 LATE_VERSION = Detail((2024, 5), "a `version` of <net> after the first 511 bytes")
 LAYER_NAMES = Detail((2024, 1), "a layer with the name of an earlier layer")
-TENSOR_NAMES = Detail((2025, 1), "an input or output of IR version 10 that shares a tensor name")
+TENSOR_NAMES = Detail((2025, 1), "an input or output in IR 10 with the tensor name of another")
 # `Operation.differs` states how older releases treat an operation
 
 HEADER_BYTES = 512

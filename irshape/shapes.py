@@ -40,8 +40,8 @@ class Dimension:
     low: int
     high: int
     symbolic: ClassVar[bool] = False
-    """Whether the dimension has an expression. If only one of two operands has an expression, the
-    class of this operand computes the result."""
+    """Whether the dimension has an expression. Of two operands, one with an expression computes the
+    result."""
     expression: Any
     """The expression of a dimension that has one, e.g. `past + seq`."""
 

@@ -121,8 +121,8 @@ def _evaluated(
 def _array(tensor: Tensor, upper: bool, *, bounds: bool) -> Any:
     """Returns the lower or upper bounds of a tensor of static shape as an array.
 
-    bounds: return integers as int64, where they cannot overflow the element type. A bound that is
-    missing or outside int64 becomes the smallest or largest int64.
+    bounds: return integers as int64, so that bounds outside the element type do not overflow. A
+    bound that is missing or outside int64 becomes the smallest or largest int64.
     """
     import numpy as np
 

@@ -115,7 +115,7 @@ class Group(NamedTuple):
 
     verdict: Verdict
     cause: str
-    """The names of the symbols in the dimension, or the layer that makes it, with its line."""
+    """The symbols in the dimension, or the layer (with its line) that makes the dimension."""
     dimensions: int
     examples: tuple[str, ...]
     """Some of the dimensions: `logits[1] = past + seq`."""

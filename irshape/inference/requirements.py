@@ -50,7 +50,7 @@ class Requirement(NamedTuple):
     since: Release = FIRST
     """The first release that refuses the part; earlier releases do not check for it."""
     opset: Release = FIRST
-    """The first release that knows the operation's opset, even if not yet the operation."""
+    """The first release with the operation's opset, which may not yet contain the operation."""
 
     def refuses(self, release: Release) -> bool:
         """Whether a release refuses the part."""

@@ -294,11 +294,6 @@ MISTAKES = {
         ValueError,
         "there is no rule 'XX'",
     ),
-    "a release of texts": Given(
-        lambda path: irshape.validate(path, config=irshape.Configuration(target=("2024", "6"))),
-        ValueError,
-        "target: expected a release",
-    ),
     "a layer by its name": Given(
         lambda path: ready(path).outputs("scale"), KeyError, "the id 'scale'"
     ),
@@ -344,19 +339,19 @@ MISTAKES = {
     "a selector among none": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(ignore="IR301")),
         irshape.ConfigurationError,
-        "as ('IR301',), got 'IR301'",
+        "ignore: expected a list of strings, got 'IR301'",
     ),
-    "ignores in a table": Given(
+    "ignores without selectors": Given(
         lambda path: irshape.validate(
-            path, config=irshape.Configuration(per_file_ignores={"legacy/**": ("IR2",)})
+            path, config=irshape.Configuration(per_file_ignores=("legacy/**",))
         ),
         irshape.ConfigurationError,
-        "per_file_ignores: expected pairs",
+        "per_file_ignores: ",
     ),
     "a release as a text": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(target="2024.6")),
         irshape.ConfigurationError,
-        "(2024, 6), got '2024.6'",
+        "target: expected a release",
     ),
     "a policy in a table": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(policies=({},))),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,9 +19,8 @@ from ..diagnostics.report import Diagnostic, FileReport, Report, filtered
 from ..rule_ids import SEVERITIES
 from ..settings.configuration import Configuration
 from ..settings.errors import ConfigurationError
-from ..settings.patterns import matches, relative
-from ..settings.selection import ignored_in, settings
-from ..settings.selectors import covered
+from ..settings.patterns import relative
+from ..settings.selection import ignored_in
 
 Key = tuple[str, str, str, str]
 """The code, the layer (for example `5/then_body/1`), the port (for example `output:2`) and the
@@ -40,8 +39,6 @@ class Finished(NamedTuple):
     """The number of findings in the last file that `max-errors` leaves out."""
     unchecked: int
     """The number of files that `max-errors` leaves out."""
-    idle: tuple[tuple[str, str], ...]
-    """The selectors in `per-file-ignores` that exclude no finding, each with its pattern."""
 
 
 def finish(report: Report, configuration: Configuration, *, baseline: bool = True) -> Finished:
@@ -57,19 +54,7 @@ def finish(report: Report, configuration: Configuration, *, baseline: bool = Tru
     cut = 0
     if configuration.max_errors is not None:
         files, cut = _limited(files, configuration.max_errors)
-    idle = tuple(_idle(report, configuration))
-    return Finished(Report(files), held, stale, cut, len(left) - len(files), idle)
-
-
-def _idle(report: Report, configuration: Configuration) -> Iterator[tuple[str, str]]:
-    enabled = settings(configuration).enabled if configuration.per_file_ignores else ()
-    for pattern, selectors in configuration.per_file_ignores:
-        files = [each for each in report.files if matches(pattern, each.path, configuration.root)]
-        reported = {one.code for file in files for each in file.diagnostics for one in each.whole}
-        for selector in selectors if files else ():
-            codes = set(covered(selector, configuration.custom)).intersection(enabled or ())
-            if codes and codes.isdisjoint(reported):
-                yield pattern, selector
+    return Finished(Report(files), held, stale, cut, len(left) - len(files))
 
 
 class Left(NamedTuple):

@@ -116,7 +116,7 @@ def command(
         click.echo(line, err=True)
     part = since is not None or wanted.shard is not None
     expected = _expected(wanted, () if part else paths, selection["per_file_ignores"])
-    useless = () if quiet else useless_settings(expected, finished, files)
+    useless = () if quiet else useless_settings(expected, files)
     clear = _cleared(report, wanted.configuration.devices.names) if verbose else ()
     for note in () if quiet else (*clear, *notes(finished, wanted, lacking), *useless):
         click.echo(f"irshape: {note}", err=True)
@@ -249,13 +249,11 @@ def _validated(
 
     assert configuration.baseline is not None
     update(finished.report, configuration.baseline)
-    return finish(finished.report, configuration)._replace(idle=finished.idle)
+    return finish(finished.report, configuration)
 
 
-def useless_settings(
-    configuration: Configuration, finished: Finished, files: list[str]
-) -> Iterator[str]:
-    """Yields notes on patterns that match no file, and on ignores that hide no finding."""
+def useless_settings(configuration: Configuration, files: list[str]) -> Iterator[str]:
+    """Yields notes on patterns that match no file."""
     from ..settings.patterns import matches
 
     lists = [("per-file-ignores", [each for each, _ in configuration.per_file_ignores])]
@@ -269,9 +267,6 @@ def useless_settings(
                     f"the pattern '{pattern}' of {where} matches none of the "
                     f"{counted(len(files), 'file')}"
                 )
-    for pattern, selector in finished.idle:
-        if pattern in dict(configuration.per_file_ignores):
-            yield f"{selector} of per-file-ignores excludes nothing in the files of '{pattern}'"
 
 
 def forbidden_in_vain(configuration: Configuration) -> Iterator[str]:

@@ -110,16 +110,12 @@ def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Co
         return Configuration()
     if not isinstance(given, Configuration):
         return Configuration.read(given)
-    for name, (form, fits) in _FORMS.items():
-        value = getattr(given, name)
-        if value != Configuration._field_defaults[name] and not fits(value):
-            raise ConfigurationError(f"{name}: expected {form}, got {value!r}")
-    try:
-        extensions([*given.extensions])
-        if given.target is not None:
-            parse_release(".".join(map(str, given.target)))
-    except ValueError as problem:
-        raise ConfigurationError(str(problem)) from None
+    changed = {
+        field: value
+        for field, value in given._asdict().items()
+        if field in _FIELDS and value != Configuration._field_defaults[field]
+    }
+    given = given._replace(**_fields(changed, _FIELDS, ""))
     for pattern, selectors in given.per_file_ignores:
         check_selectors(selectors, f'per_file_ignores "{pattern}"', given.custom)
     return given
@@ -171,47 +167,6 @@ def _configured(table: Any, path: str) -> Configuration:
         if (value := getattr(configuration, key))
     }
     return configuration._replace(root=folder, path=path, **placed)
-
-
-# Checking the fields that a program sets: each has a form, and a function that recognizes it.
-
-
-def _all(kind: type) -> Callable[[Any], bool]:
-    return lambda value: (
-        isinstance(value, (tuple, list)) and all(isinstance(each, kind) for each in value)
-    )
-
-
-def _are_ignores(value: Any) -> bool:
-    return _all(tuple)(value) and all(
-        len(each) == 2 and isinstance(each[0], str) and _all(str)(each[1]) for each in value
-    )
-
-
-_FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    **dict.fromkeys(
-        ("select", "extend_select", "ignore", "extensions"),
-        ("a list of strings, as ('IR301',)", _all(str)),
-    ),
-    "per_file_ignores": (
-        "pairs of a pattern and its selectors, as (('legacy/**', ('IR2',)),)",
-        _are_ignores,
-    ),
-    "policies": ("a list of Policy objects, as Configuration.read makes them", _all(Policy)),
-    "contracts": ("a list of Contract objects, as Configuration.read makes them", _all(Contract)),
-    "custom": ("a list of CustomRule objects, as Configuration.read makes them", _all(CustomRule)),
-    "fail_level": ("error, warning or info", lambda value: value in SEVERITIES),
-    **dict.fromkeys(
-        ("max_errors", "jobs"),
-        ("a whole number of at least 1", lambda value: type(value) is int and value > 0),
-    ),
-    **dict.fromkeys(("comments", "cache"), ("True or False", lambda value: type(value) is bool)),
-    "devices": ("a Devices object", lambda value: isinstance(value, Devices)),
-    "target": (
-        "a release as two numbers, (2024, 6)",
-        lambda value: isinstance(value, tuple) and [*map(type, value)] == [int, int],
-    ),
-}
 
 
 # Reading a table: each key has a field and a function that checks and converts its value. The
@@ -567,3 +522,33 @@ _KEYS: Keys = {
     "cache": ("cache", _flag),
     "cache-dir": ("cache_dir", _of(str, "a string", _filled)),
 }
+
+
+def _release(numbers: tuple[Any, ...]) -> tuple[int, int]:
+    return parse_release(".".join(map(str, numbers)))
+
+
+def _objects(kind: type) -> Reader:
+    """Returns a function that checks that a field is a list of objects of a class."""
+
+    def read(value: Any, _: str) -> tuple[Any, ...]:
+        several = isinstance(value, (tuple, list))
+        if not several or not all(isinstance(item, kind) for item in value):
+            raise ValueError(f"expected a list of {kind.__name__} objects, got {value!r}")
+        return tuple(value)
+
+    return read
+
+
+_FIELDS: Keys = {
+    **{field: (field, reader) for field, reader in _KEYS.values()},
+    "per_file_ignores": ("per_file_ignores", lambda value, at: _per_file(dict(value), at)),
+    "baseline": ("baseline", lambda value, _: os.fspath(value)),
+    "cache_dir": ("cache_dir", lambda value, _: os.fspath(value)),
+    "target": ("target", _of(tuple, "a release, such as (2024, 6)", _release)),
+    "policies": ("policies", _objects(Policy)),
+    "contracts": ("contracts", _objects(Contract)),
+    "custom": ("custom", _objects(CustomRule)),
+    "devices": ("devices", _of(Devices, "a Devices object")),
+}
+"""As `_KEYS`, for the fields that a program sets."""

@@ -6,6 +6,7 @@ import mmap
 from bisect import bisect_right
 from collections.abc import Iterable
 
+from ..spelling import with_noun
 from .ranges import Ranges
 
 _ALIGNMENT = 64
@@ -139,7 +140,7 @@ class Pieces:
             return memoryview(b"")
         start, view = self._buffer(offset)
         if view is None or not self.holds(offset, size):
-            raise ValueError(f"no buffer has {size} bytes at address {offset}")
+            raise ValueError(f"no buffer has {with_noun(size, 'byte')} at address {offset}")
         return view[offset - start : offset - start + size]
 
     def __getitem__(self, span: slice) -> bytes:

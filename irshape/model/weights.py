@@ -393,7 +393,8 @@ class Constant(NamedTuple):
         if elements is None:
             weights = self.weights or Weights(None, None, "absent")
             where = f"the .bin {weights.path}" if weights.path else "the .bin"
-            lacking = f"{where} does not hold the {self.size} bytes at {self.offset}"
+            size = with_noun(self.size, "byte")
+            lacking = f"{where} does not hold the {size} at {self.offset}"
             raise ValueError(weights.fault or lacking)
         return elements
 

@@ -12,6 +12,7 @@ from ..element_types import ElementType
 from ..faults import Between, Fault, fault, require
 from ..rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
+from ..spelling import with_noun
 from . import conditions
 from .axes import normalized_axis
 from .conversion import plain
@@ -89,7 +90,8 @@ class TopK(Operation):
     def evaluate(self, data: Array, k: Array) -> tuple[Array, Array]:
         count, keys = int(k.item()), np.moveaxis(plain(data), self.axis, -1)
         if not 0 <= count <= keys.shape[-1]:
-            raise ValueError(f"k is {count}, but the axis has {keys.shape[-1]} elements")
+            has = with_noun(keys.shape[-1], "element")
+            raise ValueError(f"k is {count}, but the axis has {has}")
         if self.mode == "max":
             order = (
                 keys.shape[-1] - 1 - np.argsort(keys[..., ::-1], axis=-1, kind="stable")[..., ::-1]

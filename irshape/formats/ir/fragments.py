@@ -28,7 +28,7 @@ from ...model.source import Source
 from ...ops.declaration import Operation
 from ...ops.registry import UnknownOperation, find
 from ...rule_ids import LEFT_OUT
-from ...spelling import first_of, suggestion
+from ...spelling import first_of, suggestion, with_noun
 from .reader import read
 
 
@@ -282,7 +282,8 @@ def give_values(model: Model, values: Mapping[str, str], *, counted: bool = True
                 raise ValueError(f"the input '{name}' takes {kind}, not {broken[0]}")
             wanted = prod(port.dims or ())
             if counted and port.dims and min(port.dims) >= 0 and wanted != len(numbers):
-                raise ValueError(f"the input '{name}' has {wanted} elements, not {len(numbers)}")
+                has = with_noun(wanted, "element")
+                raise ValueError(f"the input '{name}' has {has}, not {len(numbers)}")
             if port in given:
                 raise ValueError(f"the input '{name}' has two values, under two names")
             given.add(port)

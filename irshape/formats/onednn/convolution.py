@@ -116,14 +116,10 @@ def biased(node: GraphOperation, value: NodeOutput) -> NodeOutput:
 
 @kind("Convolution", (2, 3), **WINDOW, weights_format=word("XIO", "XIO", "OIX"))
 def convolution(node: GraphOperation) -> Outputs:
-    return _convolved(node, order="OIX")
-
-
-def _convolved(node: GraphOperation, *, order: str) -> NodeOutput:
     x, weights = same_type(node, node.channels_second(node.x), node.inputs[1])
     attributes = window(node, node.rank(x) - 2)
     type = "Convolution" if node["groups"] == 1 else "GroupConvolution"
-    return biased(node, node.add(type, x, filters(node, weights, order=order), **attributes))
+    return biased(node, node.add(type, x, filters(node, weights, order="OIX"), **attributes))
 
 
 @kind(
@@ -134,57 +130,12 @@ def _convolved(node: GraphOperation, *, order: str) -> NodeOutput:
     weights_format=word("XOI", "XOI", "IOX"),
 )
 def conv_transpose(node: GraphOperation) -> Outputs:
-    return _transposed(node, order="IOX", wanted=None)
-
-
-def _transposed(node: GraphOperation, *, order: str, wanted: list[int] | None) -> NodeOutput:
     x, weights = same_type(node, node.channels_second(node.x), node.inputs[1])
     rank = node.rank(x) - 2
     attributes = window(node, rank)
     attributes["output_padding"] = (node["output_padding"] or [0] * rank)[:rank]
-    if wanted is not None and x.shape.static is not None and weights.shape.static is not None:
-        kernel = filters_sizes(node, weights)
-        # filters of another rank are refused below
-        for i in range(min(rank, len(kernel), len(wanted))):
-            full = (
-                attributes["strides"][i] * (x.shape.static[2 + i] - 1)
-                + (kernel[i] - 1) * attributes["dilations"][i]
-                + 1
-                - attributes["pads_begin"][i]
-                - attributes["pads_end"][i]
-            )
-            attributes["output_padding"][i] = max(wanted[i] - full, 0)
     type = "ConvolutionBackpropData" if node["groups"] == 1 else "GroupConvolutionBackpropData"
-    return biased(node, node.add(type, x, filters(node, weights, order=order), **attributes))
-
-
-def filters_sizes(node: GraphOperation, weights: NodeOutput) -> tuple[int, ...]:
-    """Returns the spatial sizes of the weights."""
-    sizes = weights.shape.static or ()
-    return sizes[:-2] if node["weights_format"].startswith("X") else sizes[2:]
-
-
-@kind(
-    "ConvolutionBackwardData",
-    (2, 3),
-    **WINDOW,
-    output_padding=ints(),
-    dst_shape=ints(),
-    weights_format=word("XIO", "XIO", "OIX"),
-)
-def convolution_backward_data(node: GraphOperation) -> Outputs:
-    """Converts the gradient of a convolution to a transposed convolution, which maps gradients of
-    the outputs to gradients of the inputs."""
-    shape = node["dst_shape"]
-    wanted = None if not shape else list(shape[1:-1] if node["data_format"] == "NXC" else shape[2:])
-    return _transposed(node, order="OIX", wanted=wanted)
-
-
-@kind("ConvTransposeBackwardData", 2, **WINDOW, weights_format=word("XOI", "XOI", "IOX"))
-def conv_transpose_backward_data(node: GraphOperation) -> Outputs:
-    """Converts the gradient of a transposed convolution to a convolution: it maps gradients of the
-    outputs to gradients of the inputs."""
-    return _convolved(node, order="IOX")
+    return biased(node, node.add(type, x, filters(node, weights, order="IOX"), **attributes))
 
 
 POOL: dict[str, Any] = {

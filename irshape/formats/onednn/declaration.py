@@ -21,7 +21,6 @@ from ..nodes import SourceNode
 Outputs = NodeOutput | tuple[NodeOutput, ...]
 Function = Callable[["GraphOperation"], Outputs]
 MODULES = (
-    "backward",
     "convolution",
     "elementwise",
     "movement",

@@ -24,32 +24,31 @@ def _spread(
     )
 
 
-def _squeezed(node: GraphOperation, axes: list[int], *values: NodeOutput) -> list[NodeOutput]:
-    """Returns values with these axes removed."""
-    return [node.add("Squeeze", value, node.numbers(axes)) for value in values]
-
-
 def _divided(node: GraphOperation, value: NodeOutput, variance: NodeOutput) -> NodeOutput:
     epsilon = node.numbers(node["epsilon"], "f32")
     return node.add("Divide", value, node.add("Sqrt", node.add("Add", variance, epsilon)))
 
 
-def _affine(
-    node: GraphOperation,
-    value: NodeOutput,
-    gamma: NodeOutput,
-    beta: NodeOutput | None,
-    rank: int | None = None,
-) -> NodeOutput:
-    """Computes gamma * value + beta in f32.
+def _affine(node: GraphOperation, value: NodeOutput, rank: int | None = None) -> NodeOutput:
+    """Multiplies a value by gamma and adds beta, the inputs after the first one, in f32.
 
     rank: the rank of `value` if gamma and beta have an element for each channel; otherwise None.
     """
-    parts = [node.convert(part, "f32") for part in (gamma, beta) if part is not None]
+    parts = [node.convert(part, "f32") for part in node.inputs[1:]]
     if rank is not None:
         parts = [node.along(part, 1, rank) for part in parts]
     value = node.add("Multiply", value, parts[0])
     return node.add("Add", value, parts[1]) if len(parts) > 1 else value
+
+
+def _with_statistics(
+    node: GraphOperation, normalized: NodeOutput, axes: list[int], *statistics: NodeOutput
+) -> Outputs:
+    """Returns the outputs: with `keep_stats`, also the mean and the variance, without `axes`."""
+    normalized = node.convert(normalized, node.output_type)
+    if not node["keep_stats"] or len(node.outputs) == 1:
+        return normalized
+    return (normalized, *(node.add("Squeeze", each, node.numbers(axes)) for each in statistics))
 
 
 @kind(
@@ -71,11 +70,8 @@ def layer_norm(node: GraphOperation) -> Outputs:
     centred, mean, variance = _spread(node, x, axes)
     normalized = _divided(node, centred, variance)
     if node["use_affine"] and len(node.inputs) == 3:
-        normalized = _affine(node, normalized, node.inputs[1], node.inputs[2])
-    normalized = node.convert(normalized, node.output_type)
-    if not node["keep_stats"] or len(node.outputs) == 1:
-        return normalized
-    return (normalized, *_squeezed(node, axes, mean, variance))
+        normalized = _affine(node, normalized)
+    return _with_statistics(node, normalized, axes, mean, variance)
 
 
 @kind("RMSNorm", (1, 2), begin_norm_axis=integer(-1), epsilon=EPSILON)
@@ -85,7 +81,7 @@ def rms_norm(node: GraphOperation) -> Outputs:
     mean = node.add("ReduceMean", node.add("Multiply", wide, wide), axes, keep_dims=True)
     normalized = _divided(node, wide, mean)
     if len(node.inputs) == 2:
-        normalized = _affine(node, normalized, node.inputs[1], None)
+        normalized = _affine(node, normalized)
     return node.convert(normalized, node.output_type)
 
 
@@ -107,11 +103,8 @@ def group_norm(node: GraphOperation) -> Outputs:
     centred, mean, variance = _spread(node, grouped, [2])
     normalized = node.add("Reshape", _divided(node, centred, variance), sizes, special_zero=False)
     if node["use_affine"] and len(node.inputs) == 3:
-        normalized = _affine(node, normalized, node.inputs[1], node.inputs[2], rank)
-    normalized = node.convert(node.channels_as_given(normalized), node.output_type)
-    if not node["keep_stats"] or len(node.outputs) == 1:
-        return normalized
-    return (normalized, *_squeezed(node, [2], mean, variance))
+        normalized = _affine(node, normalized, rank)
+    return _with_statistics(node, node.channels_as_given(normalized), [2], mean, variance)
 
 
 @kind("BatchNormInference", 5, epsilon=EPSILON, data_format=FORMAT)
@@ -122,39 +115,3 @@ def batch_norm_inference(node: GraphOperation) -> Outputs:
         "BatchNormInference", x, *others, version="opset5", epsilon=node["epsilon"]
     )
     return node.channels_as_given(normalized)
-
-
-@kind(
-    "BatchNormForwardTraining",
-    (3, 5),
-    (5, 5),
-    epsilon=EPSILON,
-    momentum=number(),
-    data_format=FORMAT,
-)
-def batch_norm_training(node: GraphOperation) -> Outputs:
-    """Converts BatchNormForwardTraining: normalizes by the mean and variance of the batch.
-
-    `momentum` weighs the running mean and variance against those of the batch.
-    """
-    x = node.channels_second(node.x)
-    rank = node.rank(x)
-    axes = [0, *range(2, rank)]
-    centred, mean, variance = _spread(node, x, axes)
-    normalized = _divided(node, centred, variance)
-    if len(node.inputs) == 5:
-        normalized = _affine(node, normalized, node.inputs[3], node.inputs[4], rank)
-    mean, variance = _squeezed(node, axes, mean, variance)
-    momentum = node["momentum"] or 0.0
-    moved = []
-    for running, own in ((node.inputs[1], mean), (node.inputs[2], variance)):
-        kept = node.add("Multiply", node.convert(running, "f32"), node.numbers(momentum, "f32"))
-        moved.append(
-            node.add("Add", kept, node.add("Multiply", own, node.numbers(1 - momentum, "f32")))
-        )
-    return (
-        node.convert(node.channels_as_given(normalized), node.output_type),
-        *moved,
-        mean,
-        variance,
-    )

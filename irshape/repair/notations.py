@@ -28,7 +28,7 @@ def notations(sites: Sites, finding: Finding) -> Iterator[Change]:
     source, element = sites.source, sites.element(finding.offset)
     places = sites.attributes(element)
     name = next((name for name, (start, *_) in places.items() if start == finding.offset), None)
-    if name is None or (layer is not None and layer.is_constant) or _taken(sites, finding, wanted):
+    if name is None or (layer is not None and layer.is_constant):
         return
     edit = set_attribute(source, element, name, wanted)
     if edit is not None:
@@ -36,22 +36,6 @@ def notations(sites: Sites, finding: Finding) -> Iterator[Change]:
             "notation", (edit,), finding.offset, layer, name, written, wanted, cost=0.1,
             exact=True, same_model=same, settles=(finding,),
         )  # fmt: skip
-
-
-def _taken(sites: Sites, finding: Finding, wanted: str) -> bool:
-    """Returns whether another layer or port already has the id `wanted`."""
-    layer = finding.layer
-    site = sites.of(layer)
-    if (
-        layer is None
-        or site is None
-        or sites.source.data.startswith(b"<edge", sites.element(finding.offset))
-    ):
-        return False
-    if finding.port is None:
-        return wanted in site.result.body.by_id
-    ports = layer.inputs if finding.port[0] == "input" else layer.outputs
-    return wanted in {port.id for port in ports}
 
 
 def element_names(sites: Sites, finding: Finding) -> Iterator[Change]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from difflib import get_close_matches
 
 from ..formats.ir.edits import set_attribute
@@ -27,45 +27,28 @@ def types(sites: Sites, finding: Finding) -> Iterator[Change]:
     here = {each.type for each in sites.context.every_layer if each.type}
     known = list(dict.fromkeys(map(registry.as_writers_spell, registry.known_types())))
     only = only_word(layer.type, known) if layer.type else None
-    groups: list[Iterable[str]]
+    names = known
     if layer.type:
         folded = {each.lower(): each for each in known}
-        close = get_close_matches(layer.type.lower(), folded, 4, 0.7)
-        groups = [[folded[each] for each in close]]
-    else:
-        groups = [here | {"Parameter", "Result", "Const"}, known]
-    for group in groups:
-        any_fits = False
-        for name in sorted(group):
-            operation = _declared(name, layer.version)
-            fit = Fit.REFUSED if operation is None else _fit(site, operation)
-            if not fit:
-                continue
-            any_fits = True
-            offset = source.attribute(layer.offset, "type")
-            edit = set_attribute(source, layer.offset, "type", name, after="name")
-            if edit is None:
-                continue
-            if layer.type:
-                like = likeness(layer.type.lower(), name.lower())
-            else:
-                like = 0.9 if name.lower() in layer.name.lower() else 0.0
-            yield Change(
-                "type", (edit,), offset, layer, "type", layer.type or None, name,
-                cost=2.0 - like - 0.2 * (name in here),
-                exact=fit is Fit.EXACT,
-                decided=f"no other operation is one letter off '{layer.type}'"
-                if name == only else "",
-            )  # fmt: skip
-        if any_fits:
-            return
-
-
-def _declared(name: str, version: str) -> type[Operation] | None:
-    try:
-        return registry.find(name, version)
-    except registry.UnknownOperation:
-        return None
+        names = [folded[each] for each in get_close_matches(layer.type.lower(), folded, 4, 0.7)]
+    offset = source.attribute(layer.offset, "type")
+    for name in sorted(names):
+        operation = registry.declaration(name, layer.version)
+        fit = Fit.REFUSED if operation is None else _fit(site, operation)
+        edit = set_attribute(source, layer.offset, "type", name, after="name")
+        if not fit or edit is None:
+            continue
+        if layer.type:
+            like = likeness(layer.type.lower(), name.lower())
+        else:
+            like = 0.9 if name.lower() in layer.name.lower() else 0.0
+        yield Change(
+            "type", (edit,), offset, layer, "type", layer.type or None, name,
+            cost=2.0 - like - 0.2 * (name in here),
+            exact=fit is Fit.EXACT,
+            decided=f"no other operation is one letter off '{layer.type}'"
+            if name == only else "",
+        )  # fmt: skip
 
 
 def _fit(site: Site, operation: type[Operation]) -> Fit:
@@ -95,8 +78,8 @@ def versions(sites: Sites, finding: Finding) -> Iterator[Change]:
         return  # an extension, or an opset newer than this irshape
     offset = source.attribute(layer.offset, "version")
     for operation in registry.versions(layer.type):
-        name = only if only is not None and _declared(layer.type, only) is operation else None
-        name = name or operation.version_name()
+        written = only is not None and registry.declaration(layer.type, only) is operation
+        name = only if written and only is not None else operation.version_name()
         fit = Fit.REFUSED if name == layer.version else site.fit(operation=operation)
         if not fit:
             continue

@@ -9,7 +9,7 @@ from ..inference.declarations import Declarations
 from ..inference.result import BodyResult, Mismatch
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
-from ..model.weights import Constant, small_values
+from ..model.weights import small_values
 from ..ops import registry
 from ..ops.tensors import Tensor
 from ..rule_ids import (
@@ -234,10 +234,6 @@ def _attributes(context: Context, layer: Layer, differences: int) -> str:
     return context.shared(deciding_attributes, layer)
 
 
-def _constants(context: Context) -> dict[Layer, Constant]:
-    return dict(context.constants)
-
-
 def _decided_by(context: Context, layer: Layer) -> str:
     """Returns text that quotes the small constants whose values determine a shape."""
     place = context.shared(places).get(layer)
@@ -246,7 +242,7 @@ def _decided_by(context: Context, layer: Layer) -> str:
         return ""
     result, position = place
     sources = result.wiring.sources[position]
-    constants = context.shared(_constants)
+    constants = dict(context.constants)
     quoted = []
     for index, operand in declaration[0].signature.valued:
         source = sources[index] if index < len(sources) else None

@@ -10,7 +10,7 @@ from ..formats.ir.grammar import ATTRIBUTES
 from ..model.graph import Finding
 from .change import Change
 from .site import Sites
-from .spellings import folded, likeness, only_word
+from .spellings import likeness, only_word
 
 REQUIRED = {**ATTRIBUTES, "port": ("id", "precision")}
 """The XML attributes that OpenVINO requires. An input port needs no precision."""
@@ -49,8 +49,7 @@ def element_names(sites: Sites, finding: Finding) -> Iterator[Change]:
         return
     absent = [name for name in KNOWN[tag] if name not in present]
     close = get_close_matches(written, absent, 2, 0.75)
-    alike = [name for name in absent if folded(name) == folded(written)]
-    for name in alike or close:
+    for name in close:
         edit = rename_attribute(source, finding.offset, written, name)
         if edit is None:
             continue

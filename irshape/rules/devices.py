@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..model.graph import Finding
-from ..rule_ids import FAILS_ON_DEVICE, LIKELY_FAILS_ON_DEVICE, NOT_JUDGED_FOR_DEVICE
 from .base import Rule
 from .context import Context
 
 if TYPE_CHECKING:
+    from ..devices.facts import Verdict
     from ..devices.verdicts import DeviceVerdict
 
 
@@ -22,30 +22,26 @@ def _verdicts(context: Context) -> list[DeviceVerdict]:
 
 
 class _DeviceRule(Rule):
+    verdict: ClassVar[Verdict]
+    """The verdict that the rule reports."""
+    says: ClassVar[str]
+
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         if not context.settings.devices.names or not context.model.format.layers_as_written:
             return
-        verdict = _VERDICT_OF[cls.id]
         for judged in context.shared(_verdicts):
             for each in judged.obstacles:
-                if each.verdict == verdict:
+                if each.verdict == cls.verdict:
                     cure = each.cure
                     yield cls.finding(
-                        f"{judged.device} {_SAID[verdict]}: {each.reason}",
+                        f"{judged.device} {cls.says}: {each.reason}",
                         each.layer.offset,
                         each.layer,
                         expected=f"compiles on {judged.device}",
-                        actual=verdict,
+                        actual=cls.verdict,
                         help=f"{cure.text}: {cure.command}" if cure.command else cure.text,
                     )
-
-
-_SAID = {
-    "fails": "does not compile the model",
-    "likely": "is likely to refuse the model",
-    "unknown": "may refuse the model",
-}
 
 
 class FailsOnDevice(_DeviceRule):
@@ -75,6 +71,9 @@ class FailsOnDevice(_DeviceRule):
     The message says which change would help. `docs/devices.md` explains what was measured.
     """
 
+    verdict = "fails"
+    says = "does not compile the model"
+
 
 class LikelyFailsOnDevice(_DeviceRule):
     """The device is likely to refuse the model.
@@ -103,6 +102,9 @@ class LikelyFailsOnDevice(_DeviceRule):
     The message says which change would help.
     """
 
+    verdict = "likely"
+    says = "is likely to refuse the model"
+
 
 class NotJudgedForDevice(_DeviceRule):
     """irshape does not know whether the device accepts this layer.
@@ -127,9 +129,5 @@ class NotJudgedForDevice(_DeviceRule):
     Try the model on the device.
     """
 
-
-_VERDICT_OF = {
-    FAILS_ON_DEVICE: "fails",
-    LIKELY_FAILS_ON_DEVICE: "likely",
-    NOT_JUDGED_FOR_DEVICE: "unknown",
-}
+    verdict = "unknown"
+    says = "may refuse the model"

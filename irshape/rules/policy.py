@@ -170,7 +170,8 @@ class PortsRule(Rule):
         for port in expected:
             # a name comes before an id: names may be the ids of others
             end = next((end for end in unmatched if port.name in _names(end)), None)
-            end = end or next((end for end in unmatched if port.name in _ids(end)), None)
+            ids = port.name, port.name.removeprefix("id:")
+            end = end or next((end for end in unmatched if end.layer.id in ids), None)
             if end is None:
                 free = [name for other in unmatched for name in _names(other)]
                 first_names = dict.fromkeys(_names(other)[0] for other in every)
@@ -273,10 +274,6 @@ def _names(end: End) -> list[str]:
     """Returns the names of an input or output: of its tensor, of its layer, and of its producer."""
     named = [*names_in(end.layer.output_names), *end.port.tensor_names]
     return [*named, *dict.fromkeys((end.layer.name, end.producer.name))]
-
-
-def _ids(end: End) -> tuple[str, str]:
-    return end.layer.id, f"id:{end.layer.id}"
 
 
 def _tensor(context: Context, end: End) -> Tensor | None:

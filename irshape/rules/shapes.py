@@ -117,7 +117,6 @@ class PinnedDimension(Rule):
     @classmethod
     def _broadcasts(cls, context: Context) -> Iterator[Finding]:
         """Yields findings about layers that broadcast a dynamic tensor with a constant."""
-        constants = frozenset(context.spellings.get("const", ()))
         for name in context.by_type:
             broadcast = name == "broadcast"
             if not broadcast and not _broadcasts(name):
@@ -133,7 +132,9 @@ class PinnedDimension(Rule):
                 if left is None or right is None or left.shape.is_static is right.shape.is_static:
                     continue
                 row = context.wiring(body).sources[position]
-                first, second = (_of_type(body, source, constants) for source in row[:2])
+                first, second = (
+                    source is not None and body.layers[source[0]].is_constant for source in row[:2]
+                )
                 if second:
                     yield from cls._against(body, position, left, right, row[1], broadcast)
                 if first and not broadcast:
@@ -359,12 +360,6 @@ def _dynamic(shape: PartialShape) -> Iterator[int]:
     return (axis for axis, dim in enumerate(shape.dims or ()) if dim.is_dynamic)
 
 
-def _of_type(body: Body, source: OutputRef | None, types: frozenset[str]) -> bool:
-    """Returns whether the layer with the output `source` has one of these types. `source` is None
-    for an input that no output feeds."""
-    return source is not None and body.layers[source[0]].type in types
-
-
 def _any_dynamic(context: Context) -> bool:
     """Returns whether an input of the model is dynamic."""
     result = context.inference.result
@@ -481,26 +476,13 @@ def _batches(result: BodyResult) -> list[frozenset[Dimension]]:
     An input counts only if the layer uses its values, not only its sizes (ShapeOf).
     """
     layers, sources = result.body.layers, result.wiring.sources
-    types = {layer.type for layer in layers}
-    parameters = {name for name in types if name.lower() == "parameter"}
-    shapes_of = {name for name in types if name.lower() == "shapeof"}
-    none = frozenset[Dimension]()
-    batches = [none] * len(layers)
+    batches = [frozenset[Dimension]()] * len(layers)
     for position in result.wiring.order:
-        row = sources[position]
-        if not row:
-            if layers[position].type in parameters:
-                batches[position] = frozenset(
-                    tensor.shape.dims[0] for tensor in result.outputs[position] if tensor.shape.dims
-                )
-            continue
-        if shapes_of and layers[position].type in shapes_of:
-            continue
-        own = none
-        for source in row:
-            if source is not None:
-                behind = batches[source[0]]
-                if behind is not own:
-                    own = own | behind if own and behind else own or behind
-        batches[position] = own
+        layer = layers[position]
+        if layer.is_parameter:
+            shapes = [tensor.shape for tensor in result.outputs[position]]
+            batches[position] = frozenset(shape.dims[0] for shape in shapes if shape.dims)
+        elif layer.folded_type != "shapeof":
+            behind = [batches[source[0]] for source in sources[position] if source is not None]
+            batches[position] = frozenset[Dimension]().union(*behind)
     return batches

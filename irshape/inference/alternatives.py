@@ -72,7 +72,7 @@ def fit_of(
     items: tuple[str, ...],
     inputs: tuple[Tensor | None, ...],
 ) -> Fit:
-    """Returns how well a layer's ports match inference by `operation` with attributes `items`."""
+    """Returns how well a layer's ports match what `operation` infers from attributes `items`."""
     instance, faults = operation.read(items)
     if any(each.fault.rule != UNKNOWN_ATTRIBUTE for each in faults):
         return Fit.REFUSED
@@ -99,7 +99,7 @@ def alternatives(
     inputs: tuple[Tensor | None, ...],
     names: frozenset[str] = frozenset(),
 ) -> Iterator[Alternative]:
-    """Yields the changes of a single attribute that make a layer fit what its ports declare.
+    """Yields new values of single attributes that make a layer fit what its ports declare.
 
     names: the attributes to try; if empty, all attributes of the operation.
     """

@@ -146,7 +146,7 @@ class Walk:
         self.declarations = engine.declarations.of_all(body.layers)
         self.compare = compare
         self.contradicted: Contradictions = {}
-        """The output ports whose declaration contradicts the inferred tensor."""
+        """The output ports that contradict the inferred tensor, or are more specific."""
         self.looser: set[OutputRef] = set()
         """The output ports whose declaration is less specific than the inferred tensor."""
         self.needed: set[int] = set()
@@ -169,7 +169,7 @@ class Walk:
     def _infer_at(
         self, position: int, fed: Mapping[int, PartialShape | Tensor]
     ) -> tuple[Tensor, ...]:
-        """Infers a layer after its producers."""
+        """Infers the layer at a position, after its producers."""
         outputs, wiring = self.result.outputs, self.result.wiring
         row = wiring.sources[position]
         try:
@@ -277,7 +277,7 @@ class Walk:
         tensors: tuple[Tensor, ...],
         passed_on: tuple[Tensor, ...] | None = None,
     ) -> None:
-        """Records each output port of a layer that declares another tensor than inferred.
+        """Records each output port of a layer whose declaration differs from the inferred tensor.
 
         tensors: the inferred tensors. passed_on: the tensors that consumers get, if different.
         """

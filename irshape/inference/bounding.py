@@ -191,7 +191,7 @@ class Proposals:
                 yield layer, known, shape
 
     def _shapes(self, ranges: Ranges, *, filled: bool) -> dict[Layer, PartialShape]:
-        """Returns the new shapes of the inputs whose shapes these ranges change."""
+        """Returns the inputs whose shapes these ranges change, with their new shapes."""
         facts = self.sizes.facts
         before = facts.ranges
         facts.ranges = before | ranges

@@ -75,8 +75,8 @@ def _candidates(
     """Returns input sizes that may fit a constant with the sizes `given`, each with a step.
 
     A candidate is a size in the constant, with step 1. If layers divide the input size by a step,
-    e.g. by strides, the size times the step is a candidate, too. In that case, n also stands for a
-    size of n * n or n * n + 1: the patches of a square image, perhaps with a class token.
+    e.g. by strides, the size times the step is a candidate, too. In that case, n * n and n * n + 1
+    also count as n: the patches of a square image, perhaps with a class token.
     """
     at = body.body.layers.index(refused)
     reached = {

@@ -17,7 +17,7 @@ Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
 
 
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
-    """Returns the output ports of a layer that declare other tensors than inferred."""
+    """Returns the output ports of a layer whose declarations differ from the inferred tensors."""
     ports = layer.outputs
     if (
         len(ports) == 1 == len(tensors)
@@ -60,9 +60,9 @@ def repeated(
 ) -> Tensor:
     """Returns the tensor that an input gets from an output port that contradicts inference.
 
-    If the input `port` repeats the declared shape, it gets this shape: so the fault is reported
-    only once, for the output port. The same holds for the element type. Otherwise, or if the
-    declared shape is only less specific, the input gets what was inferred.
+    If the input `port` repeats the declared shape, the consumer gets this shape, and the fault is
+    reported only once, for the output port. The same holds for the element type. Otherwise, or if
+    the declared shape is only less specific, the consumer gets what was inferred.
     """
     repeats = port.dims == dims and not contradicting.shape.encloses(inferred.shape)
     shape = contradicting.shape if repeats else inferred.shape

@@ -23,7 +23,7 @@ class Origin(NamedTuple):
 
 
 class NamedSize(NamedTuple):
-    """The tensor and axis whose size a symbol is, and the range of this size."""
+    """The tensor and axis whose size a symbol stands for, and the range of the size."""
 
     tensor: str
     axis: int
@@ -43,7 +43,7 @@ class NamedSizes:
     def name_of(self, wanted: str, origin: Origin) -> str:
         """Returns a name for the symbol of an axis: `wanted` as an identifier.
 
-        If `wanted` is made up as `TENSOR_AXIS`, and another axis has this name, appends a number.
+        If `wanted` only joins tensor and axis (`x_1`), and another axis has it, appends a number.
         """
         known = self._names.get((wanted, origin))
         if known is not None:
@@ -59,7 +59,7 @@ class NamedSizes:
         return name
 
     def mention(self, expression: Expression, origin: Origin) -> None:
-        """Records an axis, `origin`, as the source of the symbols in its size, `expression`."""
+        """Records where symbols come from: from the axis `origin`, whose size is `expression`."""
         for symbol in expression.symbols:
             self._mentions.setdefault(symbol.name, origin)
 

@@ -193,7 +193,7 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
 
 
 def _left(reasons: Reasons, result: BodyResult, *, unbounded: bool) -> tuple[str, ...]:
-    """Returns a text for each layer that makes dimensions dynamic (`unbounded`: unbounded)."""
+    """Returns a text for each layer that makes dimensions dynamic. For `unbounded`, see `_open`."""
     own = counterparts(reasons.result, result)
     makers: dict[tuple[str, int], dict[str, list[str]]] = {}
     for place in _open(reasons, result, unbounded=unbounded):
@@ -216,7 +216,7 @@ def _left(reasons: Reasons, result: BodyResult, *, unbounded: bool) -> tuple[str
 
 
 def _folded(type: str, causes: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Joins more than `EXAMPLES` causes, which are layers of one type, into one cause."""
+    """Replaces more than `EXAMPLES` causes by one: `12 Slice layers, such as …`."""
     if len(causes) <= EXAMPLES:
         return causes
     said = f"{len(causes)} {type} layers, such as {next(iter(causes))}"

@@ -153,7 +153,7 @@ def _of_the_file(model: Model) -> Iterator[Detail]:
 
 
 def _of_names(inference: Inference) -> Iterator[tuple[Detail, Layer]]:
-    """Yields the layers that older releases refuse for their names, or for their tensor names."""
+    """Yields the layers that older releases refuse because of a layer name or a tensor name."""
     for body in inference.model.net.all_bodies():
         known: set[str] = set()
         for layer in body.layers:

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Mismatch(NamedTuple):
-    """An output port that declares another tensor than inferred."""
+    """An output port whose declaration differs from the inferred tensor."""
 
     position: int
     declared: Tensor
@@ -154,7 +154,7 @@ class LayerResult(NamedTuple):
     """The result of inferring one layer, independent of its place in a model."""
 
     outputs: tuple[Tensor, ...] | Fault
-    """The tensor of each output, or the fault for which the operation refuses the layer."""
+    """The tensor of each output; or a fault, if the operation refuses the layer."""
     faults: tuple[Fault, ...] = ()
     """Violations of the specification that OpenVINO accepts."""
     inner: Mapping[str, BodyResult] = MappingProxyType({})
@@ -248,7 +248,7 @@ _WITHOUT_SYMBOLS = "the model was inferred without symbols: use infer(…, symbo
 
 
 class Reusable(Protocol):
-    """What a later inference of the same model reuses of the `BodyEngine` of an earlier one."""
+    """The parts of a `BodyEngine` that a later inference of the same model reuses."""
 
     declarations: Declarations
     wirings: dict[Body, Wiring]
@@ -323,7 +323,7 @@ class Inference:
 
     @property
     def symbols(self) -> dict[str, NamedSize]:
-        """Maps the name of each symbol to the tensor and axis whose size it is, and its `range`."""
+        """Maps each symbol's name to the tensor and axis that it stands for, and its `range`."""
         return self.sizes.named()
 
     @property

@@ -97,7 +97,7 @@ class SymbolicEngine(BodyEngine):
 def named(sizes: NamedSizes, wanted: str, dim: Dimension, origin: Origin) -> Dimension:
     """Returns a dynamic dimension as a symbol, which `NamedSizes.name_of` names.
 
-    origin: the axis whose size the symbol is. dim: the range of the size.
+    origin: the axis that the symbol stands for. dim: the range of the size.
     """
     facts, name = sizes.facts, sizes.name_of(wanted, origin)
     high = math.inf if dim.high == UNBOUNDED else dim.high
@@ -306,8 +306,8 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
 
     @cache
     def stripped(tensor: Tensor) -> tuple[Tensor, Tensor, Expressions | None, Expressions | None]:
-        """Returns the plain tensor, the plain tensor narrowed by the expressions of its dimensions,
-        these expressions, and those of its elements. Equal tensors are one object."""
+        """Returns the plain tensor, the same tensor narrowed by its expressions, the expressions of
+        its dimensions, and those of its elements. Equal tensors share one object."""
         dims, value = tensor.shape.dims, tensor.value
         sizes = None if dims is None else tuple(map(expression, dims))
         elements = None

@@ -107,7 +107,7 @@ class Facts(Bounds):
         return True
 
     def _refused(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
-        """Returns False, since an equation cannot hold. Records a contradiction, unless the
+        """Returns False for an equation that cannot hold. Records a contradiction, unless the
         equation is only `assumed`."""
         if not assumed:
             self._contradict(left, "==", right)
@@ -116,7 +116,7 @@ class Facts(Bounds):
     def _put_in_place(
         self, symbol: Symbol, replacement: Expression, constraint: Constraint
     ) -> bool:
-        """Replaces a symbol by an expression. Returns False if facts exclude their equality."""
+        """Replaces a symbol by an expression. Returns False if known facts exclude that."""
         least, most = self.ranges[symbol]
         low, high = self.range(replacement)
         if low > most or high < least or self._excluding(symbol, replacement) is not None:
@@ -379,7 +379,7 @@ class Facts(Bounds):
         self.conflicts[self.source] = Conflict(constraint, earlier)
 
     def _excluding(self, symbol: Symbol, replacement: Expression) -> Constraint | None:
-        """Returns a requirement that forbids the number `replacement` for a symbol; else None."""
+        """Returns a requirement that excludes the number `replacement` for a symbol, or None."""
         if replacement.symbols:
             return None
         number = {symbol: replacement}.get

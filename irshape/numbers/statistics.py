@@ -26,7 +26,8 @@ class Errors(NamedTuple):
 
     ulp: the largest error in units in the last place of the reference's element type; only for
     reals.
-    cosine: the cosine of the angle between the two arrays as vectors.
+    cosine: the cosine of the angle between the two arrays as vectors; None if one has only zeros,
+    or numbers whose squares overflow.
     nan, inf: how many NaNs and infinities there are in the reference, and in the other array.
     place: the index of the largest absolute error;
     reference, other: the two values at `place`.
@@ -79,30 +80,49 @@ def errors(reference: Array, other: Array) -> Errors:
     if reference.dtype.kind in "OUS" or other.dtype.kind in "OUS" or not reference.size:
         return Errors()
     one, two = reference.ravel(), other.ravel()
-    starts = range(0, one.size, _PIECE)
-    pieces = [(one[start : start + _PIECE], two[start : start + _PIECE]) for start in starts]
-    parts = [_errors_of_part(*piece) for piece in pieces]
-    nan = (sum(part.nan[0] for part in parts), sum(part.nan[1] for part in parts))
-    inf = (sum(part.inf[0] for part in parts), sum(part.inf[1] for part in parts))
-    elements = sum(part.elements for part in parts)
+    nan, inf = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    elements = nonzero = ulp = flat = 0
+    sum_abs = max_rel = sum_rel = scale = 0.0
+    max_abs = -math.inf
+    products = np.zeros(3)
+    for start in range(0, one.size, _PIECE):
+        piece = one[start : start + _PIECE], two[start : start + _PIECE]
+        a, b = (part.astype(np.float64) for part in piece)
+        nan += np.isnan(a).sum(), np.isnan(b).sum()
+        inf += np.isinf(a).sum(), np.isinf(b).sum()
+        finite = np.flatnonzero(np.isfinite(a) & np.isfinite(b))
+        if not finite.size:
+            continue
+        mine, theirs = (part[finite] for part in piece)
+        a, b = a[finite], b[finite]
+        apart = distance(mine, theirs)
+        worst = int(np.argmax(apart))
+        if apart[worst] > max_abs:
+            max_abs, flat = float(apart[worst]), start + int(finite[worst])
+        relative = apart[a != 0] / np.abs(a[a != 0])
+        elements, nonzero = elements + finite.size, nonzero + relative.size
+        sum_abs, sum_rel = sum_abs + float(apart.sum()), sum_rel + float(relative.sum())
+        max_rel = max(max_rel, float(relative.max(initial=0.0)))
+        scale = max(scale, float(np.max(np.abs(a))))
+        if is_real(reference):
+            gap = np.abs(ordinals(mine) - ordinals(theirs.astype(mine.dtype)))
+            ulp = max(ulp, int(np.max(gap)))
+        products += np.dot(a, b), np.dot(a, a), np.dot(b, b)
+    counted = Errors(nan=(int(nan[0]), int(nan[1])), inf=(int(inf[0]), int(inf[1])))
     if not elements:
-        return Errors(nan=nan, inf=inf)
-    worst = max(range(len(parts)), key=lambda number: parts[number].max_abs)
-    flat = starts[worst] + parts[worst].position
-    filled = sum(part.filled for part in parts)
-    return Errors(
-        parts[worst].max_abs,
-        sum(part.sum_abs for part in parts) / elements,
-        max(part.max_rel for part in parts) if filled else None,
-        sum(part.sum_rel for part in parts) / filled if filled else None,
-        max(part.ulp for part in parts) if is_real(reference) else None,
-        _cosine(pieces, max(max(part.scales) for part in parts) or 1.0),
-        nan,
-        inf,
-        tuple(int(i) for i in np.unravel_index(flat, reference.shape)),
-        float(one[flat]),
-        float(two[flat]),
-        max(part.scales[0] for part in parts),
+        return counted
+    lengths = math.sqrt(products[1]) * math.sqrt(products[2])
+    return counted._replace(
+        max_abs=max_abs,
+        mean_abs=sum_abs / elements,
+        max_rel=max_rel if nonzero else None,
+        mean_rel=sum_rel / nonzero if nonzero else None,
+        ulp=ulp if is_real(reference) else None,
+        cosine=min(1.0, max(-1.0, products[0] / lengths)) if 0 < lengths < math.inf else None,
+        place=tuple(int(index) for index in np.unravel_index(flat, reference.shape)),
+        reference=float(one[flat]),
+        other=float(two[flat]),
+        scale=scale,
     )
 
 
@@ -112,75 +132,6 @@ def distance(one: Array, other: Array) -> Array:
         highest, lowest = np.maximum(one, other), np.minimum(one, other)
         return (highest.astype(np.uint64) - lowest.astype(np.uint64)).astype(np.float64)
     return np.abs(one.astype(np.float64) - other.astype(np.float64))
-
-
-class _PartErrors(NamedTuple):
-    """The errors of one part of two arrays, which are combined into `Errors`. elements: how many
-    elements are finite in both. position: the position of the largest absolute error. filled: how
-    many elements have a relative error. scales: the largest magnitude in each array."""
-
-    nan: tuple[int, int]
-    inf: tuple[int, int]
-    elements: int = 0
-    position: int = 0
-    max_abs: float = -math.inf
-    sum_abs: float = 0.0
-    filled: int = 0
-    max_rel: float = -math.inf
-    sum_rel: float = 0.0
-    ulp: int = 0
-    scales: tuple[float, float] = (0.0, 0.0)
-
-
-def _errors_of_part(reference: Array, other: Array) -> _PartErrors:
-    a, b = reference.astype(np.float64), other.astype(np.float64)
-    finite = np.isfinite(a) & np.isfinite(b)
-    nan = (int(np.isnan(a).sum()), int(np.isnan(b).sum()))
-    inf = (int(np.isinf(a).sum()), int(np.isinf(b).sum()))
-    whole = bool(finite.all())
-    if not whole:
-        a, b = a[finite], b[finite]
-    if not a.size:
-        return _PartErrors(nan, inf)
-    apart = distance(reference, other) if whole else np.abs(a - b)
-    position = int(np.argmax(apart))
-    filled = a != 0
-    relative = apart[filled] / np.abs(a[filled])
-    ulp = 0
-    if is_real(reference):
-        gap = np.abs(ordinals(reference) - ordinals(other.astype(reference.dtype)))
-        ulp = int(np.max(gap if whole else gap[finite]))
-    return _PartErrors(
-        nan,
-        inf,
-        a.size,
-        position if whole else int(np.flatnonzero(finite)[position]),
-        float(apart[position]),
-        float(apart.sum()),
-        relative.size,
-        float(relative.max()) if relative.size else -math.inf,
-        float(relative.sum()),
-        ulp,
-        (float(np.max(np.abs(a))), float(np.max(np.abs(b)))),
-    )
-
-
-def _cosine(pieces: list[tuple[Array, Array]], scale: float) -> float | None:
-    """Returns the cosine of the angle between two arrays as vectors; None if one has only zeros.
-    The arrays are given in pieces. scale: the number by which both are divided, so that no square
-    overflows."""
-    squares = other_squares = product = 0.0
-    for reference, other in pieces:
-        a, b = reference.astype(np.float64), other.astype(np.float64)
-        finite = np.isfinite(a) & np.isfinite(b)
-        if not finite.all():
-            a, b = a[finite], b[finite]
-        a, b = a / scale, b / scale
-        squares += float(np.dot(a, a))
-        other_squares += float(np.dot(b, b))
-        product += float(np.dot(a, b))
-    lengths = math.sqrt(squares) * math.sqrt(other_squares)
-    return min(1.0, max(-1.0, product / lengths)) if lengths else None
 
 
 def ordinals(array: Array) -> Array:
@@ -282,18 +233,10 @@ def merged(first: Values, second: Values) -> Values:
 
 def smallest_normal(array: Array) -> float:
     """Returns the smallest normal number of an array's real type; 0 if the type has none."""
-    limits: Any = np.finfo
-    try:
-        if (
-            array.dtype.kind == "f"
-            and array.dtype.name.startswith("float")
-            and array.dtype.itemsize in (2, 4, 8)
-            and "_" not in array.dtype.name
-        ):
-            return float(limits(array.dtype).smallest_normal)
-        import ml_dtypes
+    import ml_dtypes
 
-        limits = ml_dtypes.finfo
+    limits: Any = ml_dtypes.finfo
+    try:
         return float(limits(array.dtype).smallest_normal)
     except (ValueError, TypeError, KeyError):
         return 0.0

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..element_types import ElementType
@@ -58,6 +59,32 @@ class Answer(NamedTuple):
     problem: str | None
     precision: str | None = None
     facts: Mapping[str, Any] = {}
+
+    @classmethod
+    def of(
+        cls,
+        said: Mapping[str, Any],
+        values: Mapping[tuple[str, int], DeviceTensor] = MappingProxyType({}),
+    ) -> Answer:
+        """Returns an answer from the JSON document of a process or a recording."""
+
+        def text(name: str) -> str | None:
+            return None if said.get(name) is None else str(said[name])
+
+        return cls(
+            version=str(said.get("version", "?")),
+            device=str(said.get("device", "?")),
+            refused=text("refused"),
+            crashed=text("crashed"),
+            shapes={
+                str(name): [(str(row[0]), str(row[1])) for row in rows]
+                for name, rows in said.get("shapes", {}).items()
+            },
+            values=values,
+            problem=text("problem"),
+            precision=text("precision"),
+            facts=dict(said.get("facts", {})),
+        )
 
 
 class Question(NamedTuple):

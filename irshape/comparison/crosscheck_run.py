@@ -326,7 +326,7 @@ class CrosscheckRun(LayerwiseRun):
         """Compares two values of an output. Returns the output's row with the result. alone: see
         `tolerance_of`."""
         tolerance = self.tolerance_of(row.layer, alone=alone)
-        row = row.measured(inputs, mine, theirs, tolerance.difference)
+        row = row.measured(inputs, mine, theirs, tolerance)
         if row.value != "differs" or mine.shape != theirs.shape:
             return row
         place = self.session, row.layer, row.port

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -22,7 +21,7 @@ from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
 from ..inference.result import Inference
 from ..model.graph import Layer, Model
-from ..numbers.tolerance import difference, doubtful
+from ..numbers.tolerance import Tolerance, doubtful
 from ..numpy_types import PLAIN, Array, dtype_of
 from ..shapes import PartialShape
 from ..spelling import suggestion
@@ -82,7 +81,7 @@ def crosscheck(
     if answer.problem and custom:
         values = _without(custom, model, session, fed, runtime)
         comparison.notes += [left_out(runtime, custom)] if values else []
-    run = _ForeignRun(session, comparison, fed, values, partial(difference, rtol=rtol, atol=atol))
+    run = _ForeignRun(session, comparison, fed, values, Tolerance(rtol, atol, "f32"))
     progress.begin("comparing layers", len(model.layers))
     try:
         run.compare_run(fed, progress.layer)
@@ -147,15 +146,7 @@ def asked(
     for name, kind in answered.get("types", {}).items():
         if kind == "bf16":
             values[name] = values[name].view(dtype_of(ElementType.of("bf16")))
-    return Answer(
-        answered.get("version", runtime),
-        runtime,
-        None,
-        answered["crashed"],
-        {},
-        {},
-        answered.get("problem"),
-    ), values
+    return Answer.of({"version": runtime, **answered, "device": runtime}), values
 
 
 def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, Any]:
@@ -202,12 +193,12 @@ class _ForeignRun(LayerwiseRun):
         comparison: Comparison,
         fed: Fed,
         values: Mapping[str, Array],
-        within: Callable[[Array, Array], tuple[float | None, float | None, bool]],
+        tolerance: Tolerance,
     ) -> None:
         super().__init__(session, comparison.notes, "irshape's first NaN")
         self.comparison = comparison
         self.values = values
-        self.within = within
+        self.tolerance = tolerance
         self.inference = _inferred(session.model, fed)
 
     def compare_layer(self, computed: ComputedLayer) -> None:
@@ -227,6 +218,6 @@ class _ForeignRun(LayerwiseRun):
             )
             self.comparison.rows.append(
                 row.measured(
-                    computed.inputs, array, theirs, self.within, runtime=runtime, types=True
+                    computed.inputs, array, theirs, self.tolerance, runtime=runtime, types=True
                 )
             )

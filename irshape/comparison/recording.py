@@ -19,19 +19,19 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..byte_sizes import written_size
 from ..element_types import ElementType
 from ..execution.inputs import UNREADABLE
-from ..execution.memory import default_max_memory
+from ..execution.memory import default_max_memory, too_much
 from ..formats.atomic import write_atomically
 from ..model.graph import Body, Model
-from ..model.weights import raw_bytes
+from ..model.weights import Constant, raw_bytes
 from ..numbers.tolerance import difference
 from ..numpy_types import PLAIN, Array, element_type_of
 from ..version import __version__
@@ -82,8 +82,6 @@ def fingerprint(model: Model) -> str:
 
 
 def _constant_bytes(model: Model, items: tuple[str, ...]) -> bytes:
-    from ..model.weights import Constant
-
     try:
         return raw_bytes(Constant.of(items, model.weights)) or b""
     except ValueError:
@@ -171,7 +169,7 @@ class RecordedTensor:
         self.element_type = str(entry["element_type"])
         self.shape = [int(size) for size in entry["shape"]]
         if any(not 0 <= size < 1 << 63 for size in self.shape):
-            raise ValueError(f"'{recording.path}': {self.shape} is not a shape")
+            raise ValueError(f"{self.shape} is not a shape")
         ElementType.of(self.element_type)
 
     def array(self) -> Array:
@@ -196,49 +194,37 @@ class Recording:
         """The labels of the questions that were asked but are not in the recording."""
         limit = default_max_memory() if max_memory is None else max_memory
         try:
-            self._archive = zipfile.ZipFile(path)
-            try:
-                self._open(limit)
-            except BaseException:
-                self._archive.close()
-                raise
+            with ExitStack() as opened:
+                self._archive = opened.enter_context(zipfile.ZipFile(path))
+                self._read(limit)
+                opened.pop_all()  # it stays open for the tensors
         except (
             *(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, LookupError, TypeError),
-            *(AttributeError, OverflowError),
+            *(AttributeError, OverflowError, ValueError),
         ) as problem:
+            kind = "" if type(problem) is ValueError else f"{type(problem).__name__}: "
             raise ValueError(
-                f"'{path}' is not a recording: {type(problem).__name__}: {problem}"
+                f"'{path}' is not a recording that irshape reads: {kind}{problem}"
             ) from None
 
-    def _open(self, limit: int) -> None:
+    def _read(self, limit: int) -> None:
         members = self._archive.infolist()
         total = sum(member.file_size for member in members)
         if sum(member.compress_size for member in members) > os.path.getsize(self.path):
-            raise EOFError(
-                "a file in the archive is cut off"
-            )  # zipfile would ask for memory for all of it
-        sizes = {member.filename: member.file_size for member in members}
-        if _INDEX not in sizes:
-            raise ValueError(f"'{self.path}' is not a recording: it has no {_INDEX}")
-        if len(members) > MAX_MEMBERS or total > limit or sizes[_INDEX] > MAX_INDEX:
-            raise ValueError(
-                f"'{self.path}' would take {written_size(total)}, "
-                f"more than the {written_size(limit)} allowed (--max-memory)"
-            )
-        try:
-            index = json.loads(self._archive.read(_INDEX))
-        except ValueError as problem:
-            raise ValueError(f"'{self.path}' is not a recording: {_INDEX}: {problem}") from None
+            # zipfile would ask for memory for all of it
+            raise ValueError("a file in the archive is cut off")
+        if (
+            len(members) > MAX_MEMBERS
+            or total > limit
+            or self._archive.getinfo(_INDEX).file_size > MAX_INDEX
+        ):
+            raise ValueError(f"it would take {too_much(total, limit)}")
+        index = json.loads(self._archive.read(_INDEX))
         if index["recording"] != VERSION:
-            raise ValueError(
-                f"'{self.path}' is a recording of version {index['recording']!r}; "
-                f"irshape {__version__} reads version {VERSION}"
-            )
+            raise ValueError(f"its version is {index['recording']!r} instead of {VERSION}")
         self._questions = [_Recorded(self, entry) for entry in index["questions"]]
         if not self._questions:
-            raise ValueError(
-                f"'{self.path}' is not a recording: it contains no answers of a device"
-            )
+            raise ValueError("it contains no answers of a device")
 
     def __enter__(self) -> Recording:
         return self
@@ -318,20 +304,7 @@ class _Recorded:
             (str(tensor["layer"]), int(tensor["port"])): RecordedTensor(recording, tensor)
             for tensor in answer["values"]
         }
-        self.answer = Answer(
-            str(answer["openvino"]),
-            str(answer["device"]),
-            _text(answer["refused"]),
-            _text(answer["crashed"]),
-            {
-                str(name): [(str(row[0]), str(row[1])) for row in rows]
-                for name, rows in answer["shapes"].items()
-            },
-            values,
-            _text(answer["problem"]),
-            _text(answer["precision"]),
-            dict(answer["facts"]),
-        )
+        self.answer = Answer.of({**answer, "version": answer["openvino"]}, values)
 
     def fits(self, question: Question) -> bool:
         """Returns whether the recorded question was about the same layer with the same inputs.
@@ -349,7 +322,3 @@ class _Recorded:
             if not difference(array, given)[2]:
                 return False
         return True
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -11,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from ..model.graph import Layer, Model
 from ..model.wiring import wire
 from ..numbers.statistics import Errors, errors, range_of
+from ..numbers.tolerance import Tolerance
 from ..numpy_types import Array, element_type_of
 from ..shapes import PartialShape
 from .answers import Answer
@@ -62,18 +62,17 @@ class Row(NamedTuple):
         inputs: tuple[Array, ...],
         mine: Array,
         theirs: Array,
-        difference: Callable[[Array, Array], tuple[float | None, float | None, bool]],
+        tolerance: Tolerance,
         *,
         runtime: str = "OpenVINO",
         types: bool = False,
     ) -> Row:
         """Returns the row with the difference of two values. inputs: the inputs of the layer; if
-        the values differ, the row gets their ranges. difference: a function that returns the
-        largest error, the tolerance for this element, and whether the values agree. types: whether
-        the element types must agree, too."""
+        the values differ, the row gets their ranges. types: whether the element types must agree,
+        too."""
         row, remark = self, None
         if mine.shape == theirs.shape and (mine.dtype == theirs.dtype or not types):
-            error, allowed, same = difference(mine, theirs)
+            error, allowed, same = tolerance.difference(mine, theirs)
             row = row._replace(error=error, allowed=allowed, errors=errors(mine, theirs))
             if same:
                 return row._replace(value="equal")

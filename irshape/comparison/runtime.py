@@ -33,23 +33,11 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
         raise RuntimeError(
             "OpenVINO is not installed; the cross-check needs it: pip install 'irshape[openvino]'"
         )
-    return Answer(
-        answer.get("version", "?"),
-        answer.get("device", "?"),
-        answer.get("refused"),
-        answer["crashed"],
-        {
-            name: [(row[0], row[1]) for row in rows]
-            for name, rows in answer.get("shapes", {}).items()
-        },
-        {
-            (name, port): StoredTensor(element_type, shape, folder / file)
-            for name, port, element_type, shape, file in answer.get("values", ())
-        },
-        answer.get("problem"),
-        answer.get("precision"),
-        answer.get("facts", {}),
-    )
+    values = {
+        (name, port): StoredTensor(element_type, shape, folder / file)
+        for name, port, element_type, shape, file in answer.get("values", ())
+    }
+    return Answer.of(answer, values)
 
 
 def run(request: Request, folder: Path, answer: Request, save: Callable[[], None]) -> None:

@@ -142,7 +142,7 @@ class CrosscheckRun(LayerwiseRun):
             return tensor.array()
         if layer in self.unasked:
             return self.instead_of(layer, port)
-        return self.given_to(layer) if layer in self.left_out else None
+        return self.passed_on(layer) if layer in self.left_out else None
 
     def instead_of(self, layer: Layer, port: int) -> Array | None:
         """Returns irshape's value of a tensor that was not requested from the device.
@@ -150,10 +150,9 @@ class CrosscheckRun(LayerwiseRun):
         irshape computes it from the device's values of the inputs. Returns None if that fails.
         """
         if layer not in self._computed_unasked:
-            sources = self.wiring.sources[self.positions[layer]]
             try:
-                given = [self.value_of(source) for source in sources if source is not None]
-                self._computed_unasked[layer] = self.session.evaluate(layer, given)
+                computed = self.recompute(self.positions[layer], {}, self.value_of)
+                self._computed_unasked[layer] = computed
             except (ExecutionError, KeyError):
                 self._computed_unasked[layer] = ()
         outputs = self._computed_unasked[layer]
@@ -213,24 +212,21 @@ class CrosscheckRun(LayerwiseRun):
         except ExecutionError:
             return []
 
-    def given_to(self, layer: Layer) -> Array | None:
+    def passed_on(self, layer: Layer) -> Array | None:
         """Returns the device's value of the input of a FakeQuantize that the device leaves out."""
         source = self.wiring.sources[self.positions[layer]][0]
-        if source is None:
+        try:
+            return None if source is None else self.value_of(source)
+        except KeyError:
             return None
-        producer = self.layers[source[0]]
-        if producer.is_parameter:
-            return self.fed[producer]
-        return self.theirs(producer, source[1])
 
     def compare_layer(self, computed: ComputedLayer) -> None:
         numbers = []
         for number in self.rows_of.get(computed.layer, ()):
             row = self.rows[number]
-            theirs = self.theirs(computed.layer, row.port)
-            if row.port < len(computed.outputs) and theirs is not None:
+            if row.port < len(computed.outputs) and self.theirs(row.layer, row.port) is not None:
                 self.rows[number] = self.compared_values(
-                    row, computed.inputs, computed.outputs[row.port], theirs, alone=False
+                    row, computed.inputs, computed.outputs[row.port], alone=False
                 )
                 numbers.append(number)
         if not numbers or not self.stands_alone(computed.layer):
@@ -287,10 +283,7 @@ class CrosscheckRun(LayerwiseRun):
     ) -> None:
         """Compares the device's output with irshape's for the device's input values."""
         row = self.rows[number]
-        theirs = self.theirs(computed.layer, row.port)
-        assert theirs is not None
-        untold = row._replace(value="not compared", remark=None)
-        own = self.compared_values(untold, inputs, alone[row.port], theirs, alone=True)
+        own = self.compared_values(row, inputs, alone[row.port], alone=True)
         if own.value_verdict == "equal" and row.value_verdict == "differs":
             row = self.explained_next_to_a_step(row, computed, inputs)
         row = row._replace(own=own.value, own_errors=own.errors, own_remark=own.remark)
@@ -310,23 +303,28 @@ class CrosscheckRun(LayerwiseRun):
     ) -> Row:
         """Explains an output that is a whole step off because its layer, e.g. a Round, magnifies a
         small error of its input. If this is not the reason, returns the row unchanged."""
-        theirs = self.theirs(computed.layer, row.port)
         source = self.numbers.get(computed.sources[0]) if computed.sources else None
-        agrees = source is None or self.rows[source].value_verdict in ("equal", "explained")
-        if theirs is None or not agrees:
+        if source is not None and self.rows[source].value_verdict not in ("equal", "explained"):
             return row
         given = computed.inputs[0], inputs[0]
-        results = computed.outputs[row.port], theirs
+        results = computed.outputs[row.port], self.value_at(row)
         remark = next_to_a_step(computed.layer, inputs[1:], given, results)
         return row if remark is None else row._replace(remark=remark)
 
+    def value_at(self, row: Row) -> Array:
+        """Returns the device's value of the output in a row that has been compared."""
+        theirs = self.theirs(row.layer, row.port)
+        assert theirs is not None
+        return theirs
+
     def compared_values(
-        self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array, *, alone: bool
+        self, row: Row, inputs: tuple[Array, ...], mine: Array, *, alone: bool
     ) -> Row:
-        """Compares two values of an output. Returns the output's row with the result. alone: see
-        `tolerance_of`."""
-        tolerance = self.tolerance_of(row.layer, alone=alone)
-        row = row.measured(inputs, mine, theirs, tolerance)
+        """Compares an output of a layer, computed from `inputs`, with the device's. Returns the
+        output's row with only this result. alone: see `tolerance_of`."""
+        theirs, tolerance = self.value_at(row), self.tolerance_of(row.layer, alone=alone)
+        untold = row._replace(value="not compared", remark=None)
+        row = untold.measured(inputs, mine, theirs, tolerance)
         if row.value != "differs" or mine.shape != theirs.shape:
             return row
         place = self.session, row.layer, row.port
@@ -427,7 +425,7 @@ class CrosscheckRun(LayerwiseRun):
         def explained(row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array) -> Row:
             if row.layer in levels:
                 own = self.session.evaluate(row.layer, inputs)[row.port]
-                judged = self.compared_values(row, inputs, own, theirs, alone=False)
+                judged = self.compared_values(row, inputs, own, alone=False)
                 if judged.value_verdict not in ("equal", "explained"):
                     return row
                 return row._replace(remark=row.own_remark or shared)
@@ -435,7 +433,10 @@ class CrosscheckRun(LayerwiseRun):
             return row._replace(remark=shared) if agrees else row
 
         def replaced(layer: Layer) -> tuple[Array, ...] | None:
-            return self.device_outputs(layer) if layer in levels else self.decompressed.get(layer)
+            if layer not in levels:
+                return self.decompressed.get(layer)
+            values = (self.theirs(layer, port) for port, _ in enumerate(layer.outputs))
+            return tuple(value for value in values if value is not None)
 
         numbers = {number for number, row in enumerate(self.rows) if row.inherited}
         session = self.session.sibling(replaced=replaced)
@@ -493,11 +494,6 @@ class CrosscheckRun(LayerwiseRun):
             return list(session.run(self.fed, observe=observe).values())
         except ExecutionError:
             return []
-
-    def device_outputs(self, layer: Layer) -> tuple[Array, ...]:
-        """Returns the device's values of all outputs of a layer."""
-        values = (self.theirs(layer, port) for port, _ in enumerate(layer.outputs))
-        return tuple(value for value in values if value is not None)
 
     def next_to_ties(self) -> set[Layer]:
         """Returns the layers, such as FakeQuantize or Round, that are right for equal inputs, but

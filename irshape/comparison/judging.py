@@ -130,10 +130,9 @@ class Judge:
         inputs = self.device_inputs(suspect)
         if self.explains_given(suspect, inputs):
             return
-        theirs = self.device_value_of(row)
         behind = self.behind(row)
-        exists = runtime_expects(row, theirs)
-        if behind == "departs" and exists and not self.accused and self.leads_on(row, theirs):
+        exists = self.has_inferred_shape(row)
+        if behind == "departs" and exists and not self.accused and self.leads_on(row):
             behind = "inherits"
         keys = self.keys_of(row)
         remark = None
@@ -164,7 +163,7 @@ class Judge:
         known: set[Hashable] = set()
         for suspect in self.run.suspects:
             row = self.rows[suspect.number]
-            if not runtime_expects(row, self.device_value_of(row)) and self.behind(row) == "agrees":
+            if not self.has_inferred_shape(row) and self.behind(row) == "agrees":
                 known.update(self.keys_of(row))
         return known
 
@@ -184,13 +183,11 @@ class Judge:
         if not any(given.source in self.merged for given in suspect.given):
             return False
         row = self.rows[suspect.number]
-        theirs = self.device_value_of(row)
         try:
             mine = self.session.evaluate(row.layer, inputs)[row.port]
         except ExecutionError:
             return False
-        untold = row._replace(value="not compared", remark=None)
-        own = self.run.compared_values(untold, inputs, mine, theirs, alone=True)
+        own = self.run.compared_values(row, inputs, mine, alone=True)
         agrees = own.value_verdict != "differs"
         self.rows[suspect.number] = row._replace(
             own="differs",
@@ -218,9 +215,9 @@ class Judge:
         """
         for number, (_, alone) in self.accused.items():
             row = self.rows[number]
-            theirs = self.device_value_of(row)
             if alone is None:
                 continue
+            theirs = self.run.value_at(row)
             if alone.theirs is not None:
                 same = self.run.alike(row.layer, alone.theirs, theirs, alone=True)
                 which = "the same wrong" if same else "other wrong"
@@ -240,28 +237,24 @@ class Judge:
         return tuple(
             given.own
             if given.own is not None and given.source not in self.merged
-            else self.device_value(given.source)
+            else self.value_of(given.source)
             for given in suspect.given
         )
 
-    def device_value(self, source: OutputRef) -> Array:
-        """Returns the device's value of an output, or irshape's if the device merges the layer."""
+    def value_of(self, source: OutputRef) -> Array:
+        """Returns the device's value of an output; irshape's for a constant, a model input or a
+        layer that the device merges. Raises `KeyError` if the device returned none."""
         if source not in self.merged:
-            return self._answered(self.layers[source[0]], source[1])
+            return self.run.value_of(source)
         if source not in self.recomputed:
             inputs = self.device_inputs(self.merged[source])
             outputs = self.session.evaluate(self.layers[source[0]], inputs)
             self.recomputed[source] = outputs[source[1]]
         return self.recomputed[source]
 
-    def device_value_of(self, row: Row) -> Array:
-        """Returns the device's value of the output in a row that has been compared."""
-        return self._answered(row.layer, row.port)
-
-    def _answered(self, layer: Layer, port: int) -> Array:
-        theirs = self.run.theirs(layer, port)
-        assert theirs is not None
-        return theirs
+    def has_inferred_shape(self, row: Row) -> bool:
+        """Returns whether the device's tensor has the shape that OpenVINO infers."""
+        return row.runtime.shape.encloses(PartialShape(self.run.value_at(row).shape))
 
     def constants_of(self, position: int) -> str:
         """Returns a digest of the constants that feed a layer."""
@@ -314,7 +307,7 @@ class Judge:
             for each in self.rows_at(consumer)
         ]
         departing = [each for each in fed if each.value_verdict not in ("equal", "explained")]
-        if not runtime_expects(row, self.device_value_of(row)):
+        if not self.has_inferred_shape(row):
             # compared by themselves, they were computed from irshape's value
             departing = [
                 each for each in departing if each.own_verdict not in ("equal", "explained")
@@ -340,10 +333,11 @@ class Judge:
             return False
         return True
 
-    def leads_on(self, row: Row, value: Array) -> bool:
-        """Returns whether irshape, computing from `value`, gets the device's wrong result in a
-        later layer. This shows that the device computes with `value`, perhaps in merged layers."""
-        values = {(self.run.positions[row.layer], row.port): value}
+    def leads_on(self, row: Row) -> bool:
+        """Returns whether irshape, computing from the device's value of an output, gets the
+        device's wrong result in a later layer. This shows that the device computes with its value,
+        perhaps in merged layers."""
+        values = {(self.run.positions[row.layer], row.port): self.run.value_at(row)}
         looked_at = (
             consumer
             for consumer in self.run.users_of(values)
@@ -374,12 +368,6 @@ class Judge:
             and self.run.alike(row.layer, value, theirs, alone=False)
         )
 
-    def value_of(self, source: OutputRef) -> Array:
-        """Returns the device's value of an output; irshape's for a constant, a model input or a
-        layer that the device merges. Raises `KeyError` if the device returned none."""
-        value = self.run.value_of(source)
-        return self.device_value(source) if source in self.merged else value
-
     def asked_alone(self, cut: reproducer.Cut, port: int) -> Array | None:
         """Runs a single layer on the device. Returns its output; None if the device cannot run
         it."""
@@ -397,8 +385,3 @@ class Judge:
                 return None
             tensor = answer.values.get((cut.layer.id, port))
             return None if tensor is None else tensor.array()
-
-
-def runtime_expects(row: Row, theirs: Array) -> bool:
-    """Returns whether the device's tensor has the shape that OpenVINO infers."""
-    return row.runtime.shape.encloses(PartialShape(theirs.shape))

@@ -22,9 +22,6 @@ from typing import Any
 IDLE_SECONDS = 60.0
 """How long a process waits for another request before it ends."""
 
-MAX_IDLE = 2
-"""How many processes may wait for another request. Each holds the memory of a runtime."""
-
 ENDING_SECONDS = 5.0
 """How long a process may take to end after its input is closed."""
 
@@ -35,7 +32,9 @@ Surroundings = tuple[int, str, str, dict[str, str]]
 """What a process inherits when it starts: the id of this process, the module, the search path and
 the environment."""
 
-_idle: list[_Process] = []
+_idle: dict[str, _Process] = {}
+"""At most one process for each module that waits for another request. Each holds the memory of a
+runtime."""
 
 
 def ask(
@@ -48,7 +47,10 @@ def ask(
     paths = os.pathsep.join(os.path.abspath(part) for part in sys.path)
     surroundings = (os.getpid(), module, paths, dict(os.environ))
     line = json.dumps([str(folder.resolve()), str((cwd or Path.cwd()).resolve())])
-    waiting = _idle_process(surroundings)
+    waiting = _idle.pop(module, None)
+    if waiting is not None and waiting.surroundings != surroundings:
+        waiting.close()
+        waiting = None
     process = waiting or _Process(surroundings)
     replied = process.answers(line, timeout)
     if waiting is not None and not replied and not process.late:
@@ -57,29 +59,10 @@ def ask(
         process = _Process(surroundings)
         replied = process.answers(line, timeout)
     crashed = None if replied else process.ending(timeout)
-    if replied:
-        _idle.append(process)
-        if len(_idle) > MAX_IDLE:
-            with contextlib.suppress(IndexError):  # another thread was faster
-                _idle.pop(0).close()
+    if replied and _idle.setdefault(module, process) is not process:
+        process.close()  # another thread's process waits already
     file = folder / "answer.json"
     return {**(json.loads(file.read_text()) if file.exists() else {}), "crashed": crashed}
-
-
-def _idle_process(surroundings: Surroundings) -> _Process | None:
-    """Returns a waiting process that was started with the same `Surroundings`; None if there is
-    none."""
-    for process in list(_idle):
-        if process.surroundings != surroundings and not process.ended:
-            continue
-        try:
-            _idle.remove(process)
-        except ValueError:  # another thread was faster
-            continue
-        if process.surroundings == surroundings:
-            return process
-        process.close()
-    return None
 
 
 class _Process:
@@ -98,11 +81,6 @@ class _Process:
             stderr=self._errors,
             env={**environment, "PYTHONPATH": paths},
         )
-
-    @property
-    def ended(self) -> bool:
-        """Whether the process has ended."""
-        return self._process.poll() is not None
 
     def answers(self, request: str, timeout: float) -> bool:
         """Sends a request and returns whether the process answers it. On False, the process has
@@ -156,7 +134,7 @@ class _Process:
 
 @atexit.register
 def _close_all() -> None:
-    for process in _idle:
+    for process in _idle.values():
         if process.surroundings[0] == os.getpid():
             process.close()
 

@@ -12,7 +12,6 @@ from tokenize import TokenError
 
 import numpy as np
 
-from ..byte_sizes import written_size
 from ..element_types import ElementType
 from ..inference.engine import InputShapes, infer
 from ..inference.literals import parse_array
@@ -21,7 +20,7 @@ from ..numpy_types import Array, dtype_of
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 from .errors import ExecutionError
-from .memory import least_bytes
+from .memory import least_bytes, too_much
 from .sizes import Fitter
 
 MAX_RANDOM_BYTES = 1 << 30
@@ -79,10 +78,7 @@ def random_inputs(
     types = {layer.id: inference.outputs(layer)[0].element_type for layer in model.parameters}
     total = sum(least_bytes(Tensor(types[id], shape)) for id, shape in wanted.items())
     if max_memory is not None and total > max_memory:
-        raise ExecutionError(
-            f"the inputs of the model would take {written_size(total)}, more than the "
-            f"{written_size(max_memory)} allowed (--max-memory)"
-        )
+        raise ExecutionError(f"the inputs of the model would take {too_much(total, max_memory)}")
     generator = np.random.default_rng(seed)
     return {
         layer: random_array(generator, types[layer.id], wanted[layer.id], layer.name)

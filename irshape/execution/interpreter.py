@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..byte_sizes import written_size
 from ..faults import Violation
 from ..inference.bodies import bind
 from ..model.graph import Body, Layer
@@ -187,7 +186,10 @@ class Interpreter:
         try:
             absent = self.kernels.absent_inputs(operation, inputs)
             if operation.signature.valued and not operation.bodies:
-                self._judge(layer, operation, inputs)
+                total = self.kernels.bytes_of_outputs(operation, inputs)
+                if total > self.max_memory:
+                    reason = f"its outputs would take {too_much(total, self.max_memory)}"
+                    raise ExecutionError(reason, layer)
             if operation.bodies or operation.keeps_state or operation.spares_outputs:
                 context = self._context(layer, operation, wanted)
                 outputs = kernel(*inputs, *[None] * absent, **context)
@@ -202,18 +204,6 @@ class Interpreter:
         if isinstance(outputs, tuple):
             return tuple(np.asarray(array) for array in outputs)
         return (np.asarray(outputs),)
-
-    def _judge(self, layer: Layer, operation: Operation, inputs: tuple[Array, ...]) -> None:
-        """Checks the inputs of a layer, and the memory of its outputs, before computing it.
-
-        Raises `Violation` if its operation refuses the inputs, and `ExecutionError` if the outputs
-        take too much memory.
-        """
-        total = self.kernels.bytes_of_outputs(operation, inputs)
-        if total > self.max_memory:
-            raise ExecutionError(
-                f"its outputs would take {too_much(total, self.max_memory)}", layer
-            )
 
     def _context(
         self, layer: Layer, operation: Operation, wanted: tuple[bool, ...] | None
@@ -254,8 +244,8 @@ class Interpreter:
             gathered_bytes += sum(results[id].nbytes for id in gathered if id in results)
             if gathered_bytes > self.max_memory:
                 raise ExecutionError(
-                    "the results of its iterations take more than the "
-                    f"{written_size(self.max_memory)} allowed (--max-memory)",
+                    "the results of its iterations take "
+                    f"{too_much(gathered_bytes, self.max_memory)}",
                     layer,
                 )
             return results

@@ -7,7 +7,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..byte_sizes import written_size
 from ..element_types import ElementType
 from ..model.graph import Layer, Model
 from ..numbers.origins import has_nonfinite, source_of_nan
@@ -23,6 +22,7 @@ from ..numbers.statistics import (
 from ..numbers.tolerance import difference
 from ..numpy_types import Array, dtype_of, element_type_of
 from .feeds import Given
+from .memory import too_much
 from .session import MAX_ITERATIONS, ExecutionError, Observer, Session
 
 Precision = Literal["f16", "bf16"]
@@ -89,10 +89,8 @@ def ranges(
         )
         for port, (array, held) in enumerate(zip(outputs, contents, strict=True)):
             key = (layer, port)
-            row, before = (
-                Range(layer, port, element_type_of(array).name, array.shape, held, note),
-                rows.get(key),
-            )
+            row = Range(layer, port, element_type_of(array).name, array.shape, held, note)
+            before = rows.get(key)
             if before is not None:
                 both = (
                     None if held is None or before.values is None else merged(before.values, held)
@@ -204,11 +202,8 @@ def all_tensors(
             kept[layer] = outputs
             taken += 0 if layer.is_constant else sum(array.nbytes for array in outputs)
         if taken > session.max_memory:
-            raise ExecutionError(
-                "the tensors of the whole run take more than the "
-                f"{written_size(session.max_memory)} allowed (--max-memory)",
-                layer,
-            )
+            reason = f"the tensors of the whole run take {too_much(taken, session.max_memory)}"
+            raise ExecutionError(reason, layer)
 
     session.run(inputs, observe=keep)
     return kept

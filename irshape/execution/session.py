@@ -64,10 +64,11 @@ class Session:
         self._feeds = Feeds(model, self.declarations)
         self._admission = Admission(model)
         self._result_names: list[str] | None = None
-        self._compute_with(Constants(model, self.rounding))
+        self.share_constants(Constants(model, self.rounding))
 
-    def _compute_with(self, constants: Constants) -> None:
-        """Discards all computed outputs, and uses these constants of the model from now on."""
+    def share_constants(self, constants: Constants) -> None:
+        """Discards all computed outputs, and uses these constants from now on, e.g. those that
+        another session of the same model has read."""
         self._interpreter = Interpreter(
             LayerKernels(self.declarations, self.kernels),
             constants,
@@ -81,11 +82,6 @@ class Session:
     def constants(self) -> Constants:
         """The constants of the model."""
         return self._interpreter.constants
-
-    def share_constants(self, constants: Constants) -> None:
-        """Makes this session use the constants that another session of the same model has read.
-        Call it before any run."""
-        self._compute_with(constants)
 
     def _notice_changes(self) -> None:
         """Discards everything derived from the model if the model has changed."""
@@ -114,7 +110,7 @@ class Session:
         )
         session._replaced = replaced
         same = rounding is self.rounding
-        session._compute_with(self.constants if same else session.constants)
+        session.share_constants(self.constants if same else session.constants)
         return session
 
     def limit_memory(self, max_memory: int | None) -> None:

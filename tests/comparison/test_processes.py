@@ -93,8 +93,9 @@ def test_other_surroundings_ask_for_another_process(
     monkeypatch.setenv("NUMBER", "2")
     second = ask(folder, "").split()
     assert first[0] != second[0]
-    monkeypatch.delenv("NUMBER")
-    assert ask(folder, "").split() == [first[0], "2", first[2]]
+    assert second[1] == "1"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(first[0]), 0)  # one process waits for each runtime
 
 
 def test_a_process_that_is_unwell_is_not_believed(folder: Path) -> None:
@@ -115,14 +116,3 @@ def test_a_process_that_has_waited_too_long_is_replaced(folder: Path) -> None:
 
 def test_an_error_is_the_answer(folder: Path) -> None:
     assert ask(folder, "raise OSError('no device')") == "no device"
-
-
-def test_few_processes_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def asked(number: int) -> str:
-        """The id of the process that answers in surroundings of this number."""
-        monkeypatch.setenv("NUMBER", str(number))
-        return ask(folder, "").split()[0]
-
-    first, *others = [asked(number) for number in range(processes.MAX_IDLE + 1)]
-    assert [asked(number) for number in range(1, processes.MAX_IDLE + 1)] == others
-    assert asked(0) != first

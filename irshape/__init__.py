@@ -259,10 +259,10 @@ def fix(
     and `ConfigurationError` if the configuration cannot be used. The contents of an IR never raise
     an exception.
     """
-    from .checking.fixing_many import fixes_of, task
+    from .checking.fixing_many import fixes_of
     from .settings.configuration import configuration_of
 
-    return fixes_of(task(path, configuration_of(config), weights=weights, unsafe=unsafe))
+    return fixes_of(path, configuration_of(config), weights=weights, unsafe=unsafe)
 
 
 def infer(

@@ -41,12 +41,12 @@ class Finished(NamedTuple):
     """The number of files that `max-errors` leaves out."""
 
 
-def finish(report: Report, configuration: Configuration, *, baseline: bool = True) -> Finished:
+def finish(report: Report, configuration: Configuration) -> Finished:
     """Applies `per-file-ignores`, the baseline and `max_errors` to a report.
 
     Raises `ConfigurationError` for a baseline that cannot be used.
     """
-    leave = left_of(configuration if baseline else configuration._replace(baseline=None))
+    leave = left_of(configuration)
     left = list(map(leave, report.files))
     files = [each.file for each in left]
     held = sum(each.baselined for each in left)

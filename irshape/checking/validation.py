@@ -56,14 +56,12 @@ def validate_all(
     request: Request,
     *,
     alone: bool = False,
-    baseline: bool = True,
     watch: Watch | None = None,
 ) -> Finished:
     """Checks models, and applies the settings for all of them together to the report.
 
     alone: check the only target in this process, and raise `OSError` if it cannot be opened.
-    baseline: leave out the findings that the baseline of the configuration lists. Raises
-    `ConfigurationError`, and `ValueError` for values that fit no input.
+    Raises `ConfigurationError`, and `ValueError` for values that fit no input.
     """
     configuration = request.configuration
     # which errors the baseline leaves out is known only at the end
@@ -87,7 +85,7 @@ def validate_all(
         from .exports import check_exports
 
         checked = check_exports(checked, request)
-    finished = finish(Report(checked), configuration, baseline=baseline)
+    finished = finish(Report(checked), configuration)
     return finished._replace(unchecked=len(targets) - len(finished.report.files))
 
 

@@ -26,11 +26,11 @@ from .common import (
     wants_colour,
     weights_option,
 )
+from .progress import progress
 from .selecting import Chosen, chosen, fixing_options
 
 if TYPE_CHECKING:
     from ..checking.baseline import Left
-    from ..checking.fixing_many import Outcome
     from ..diagnostics.report import Diagnostic, FileReport
     from ..repair.fixing import Fixes
 
@@ -99,6 +99,9 @@ def command(
     or --output, 0, or 1 if errors remain. Always 1 if a file cannot be read as an IR, and 2 if a
     file cannot be opened or written; irshape still corrects the other files.
     """
+    from ..checking.fixing_many import fix_many
+    from ..checking.many import default_jobs
+
     if sum((shown, check, in_place, output is not None)) > 1:
         raise click.UsageError("--diff, --check, --in-place and --output exclude each other")
     wanted = chosen(selection)
@@ -111,7 +114,10 @@ def command(
     files = _each_once(files, in_place=in_place)
     writes = in_place or output is not None
     account = _Account(writes, wanted)
-    for outcome in _outcomes(files, wanted, weights, unsafe=unsafe):
+    configuration = wanted.configuration
+    jobs = configuration.jobs or default_jobs(files)
+    outcomes = fix_many(files, configuration, weights=weights, unsafe=unsafe, jobs=jobs)
+    for outcome in progress(outcomes, len(files)):
         fixes, problem = outcome.fixes, outcome.problem
         if fixes is not None and fixes.readable and writes:
             try:
@@ -177,19 +183,6 @@ def _write(fixes: Fixes, path: str, output: str | None, *, named: bool) -> None:
     if not (os.access(target, os.W_OK) and os.stat(target).st_mode & 0o222):
         raise PermissionError(errno.EACCES, "is read-only", path)
     write_atomically(Path(path), fixes.data)
-
-
-def _outcomes(files: list[str], wanted: Chosen, weights: str, *, unsafe: bool) -> Iterator[Outcome]:
-    """Yields the fixes of each file. Raises `UsageError` for bad settings."""
-    from ..checking.fixing_many import fix_many, task
-    from ..checking.many import default_jobs
-    from .progress import progress
-
-    configuration = wanted.configuration
-    with usage_errors():
-        tasks = [task(file, configuration, weights=weights, unsafe=unsafe) for file in files]
-    jobs = configuration.jobs or default_jobs(files)
-    return progress(fix_many(tasks, jobs), len(files))
 
 
 class _Result(NamedTuple):

@@ -43,12 +43,6 @@ def not_a_result(path: str, command: str) -> click.UsageError:
     return click.UsageError(f"'{path}' is not what `irshape {command} --format json` prints")
 
 
-def lay_over(subject: Subject, reader: Reader, result: Mapping[str, Any]) -> None:
-    """Adds a run's result to a model's page. Raises `ValueError` for another model's result."""
-    if subject.model is not None:
-        subject.lay_over(reader(result, subject.numbering))
-
-
 def write_view(output: str, *subjects: Subject, beside: dict[str, Any] | None = None) -> None:
     """Writes the page of one model, or of two side by side. It appears complete or not at all."""
     from ..view.page import page
@@ -65,7 +59,7 @@ def write_result(output: str, model: Model, reader: Reader, result: Mapping[str,
     from ..view.showing import Subject
 
     subject = Subject(model)
-    lay_over(subject, reader, result)
+    subject.lay_over(reader(result, subject.numbering))
     write_view(output, subject)
 
 

@@ -240,16 +240,15 @@ def _validated(
             jobs=configuration.jobs or default_jobs(files),
             cache=(configuration.cache_dir or default_folder()) if configuration.cache else None,
         )
-    finished = validate_all(
-        files, request, alone=alone, baseline=not wanted.update_baseline, watch=progress
-    )
     if not wanted.update_baseline:
-        return finished
+        return validate_all(files, request, alone=alone, watch=progress)
     from ..checking.baseline import finish, update
 
     assert configuration.baseline is not None
-    update(finished.report, configuration.baseline)
-    return finish(finished.report, configuration)
+    whole = request._replace(configuration=configuration._replace(baseline=None))
+    report = validate_all(files, whole, alone=alone, watch=progress).report
+    update(report, configuration.baseline)
+    return finish(report, configuration)
 
 
 def useless_settings(configuration: Configuration, files: list[str]) -> Iterator[str]:

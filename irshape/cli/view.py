@@ -11,7 +11,7 @@ from ..garbage_collection import collection_paused
 from ..spelling import counted
 from .arguments import Command, device_option, target_option
 from .common import echo, keep_apart, unjudged, weights_option
-from .pages import lay_over, not_a_result, read_result, write_view
+from .pages import not_a_result, read_result, write_view
 
 if TYPE_CHECKING:
     from ..releases import Release
@@ -144,7 +144,8 @@ _UNFIT = (ValueError, LookupError, TypeError, AttributeError)
 def _lay_over(subject: Subject, reader: Any, path: str, command: str) -> None:
     result = read_result(path, command)
     try:
-        lay_over(subject, reader, result)
+        if subject.model is not None:
+            subject.lay_over(reader(result, subject.numbering))
     except _UNFIT:
         raise not_a_result(path, command) from None
 

@@ -1,4 +1,4 @@
-"""Messages between evaluator and worker: the length (8 bytes), JSON, and perhaps a document."""
+"""Messages between evaluator and worker: a line of JSON, and perhaps a document after it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,11 @@ from typing import IO, Any
 
 def send(stream: IO[bytes], frame: dict[str, Any], data: bytes = b"") -> None:
     """Sends a message and, if there is one, a document after it."""
-    body = json.dumps(frame).encode()
-    stream.write(len(body).to_bytes(8, "little") + body)
-    if data:
-        stream.write(data)
+    stream.write(json.dumps(frame).encode() + b"\n" + data)
     stream.flush()
 
 
 def receive(stream: IO[bytes]) -> dict[str, Any] | None:
     """Returns the next message; None if the other process has ended."""
-    head = stream.read(8)
-    if len(head) < 8:
-        return None
-    size = int.from_bytes(head, "little")
-    body = stream.read(size)
-    return dict(json.loads(body)) if len(body) == size else None
+    line = stream.readline()
+    return dict(json.loads(line)) if line.endswith(b"\n") else None

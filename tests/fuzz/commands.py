@@ -68,7 +68,6 @@ inspect | {}
 inspect | {} --format json --sort parameters
 explain | {}
 explain | {} --format json
-explain | {} 2 --format html
 explain | {} 1 --axis 0
 diff | {} right.xml
 diff | right.xml {} --format json

@@ -9,8 +9,8 @@ Relation = Literal["equal", "at least", "multiple", "one or"]
 
 
 class Demand(NamedTuple):
-    """A condition on a dynamic dimension: it must be equal to the number, at least the number, a
-    multiple of the number, or either 1 or the number."""
+    """A condition on the size of a dynamic dimension: it must equal `number`, be at least `number`,
+    be a multiple of `number`, or be either 1 or `number`."""
 
     relation: Relation
     number: int

@@ -42,8 +42,8 @@ class ElementType:
 
     @staticmethod
     def of_precision(text: str) -> ElementType | None:
-        """Returns the type for the `precision` of a port: `FP32`, `I64`, `BOOL`, also `f32`.
-        Returns None for an unknown one."""
+        """Returns the type for the `precision` of a port, such as `FP32`, `BOOL` or also `f32`;
+        None for an unknown precision."""
         return ElementType._by_precision.get(text)
 
     @property

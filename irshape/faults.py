@@ -55,7 +55,7 @@ RULES: Final[dict[str, RuleId]] = {
     "same size": INPUT_SHAPES,
     "other": OPERATION_CONSTRAINT,
 }
-"""The rule that reports a failed relation, if the fault names no other rule."""
+"""For each relation, the rule that reports its failure, if the fault names no other rule."""
 
 Number = int | float
 
@@ -125,8 +125,8 @@ class Fault(NamedTuple):
 
     @property
     def prevents_computing(self) -> bool:
-        """Whether irshape does not compute the layer because of the fault. Repeated values, such as
-        axes, prevent nothing: OpenVINO computes with them."""
+        """Whether the fault prevents irshape from computing the layer. Repeated values, e.g. of
+        axes, do not, since OpenVINO accepts them."""
         return self.rule != DUPLICATE_VALUES
 
     @property
@@ -194,8 +194,8 @@ def _fact(value: Any) -> Any:
 class Violation(Exception):
     """Raised if a layer violates a condition. `fault` has the facts.
 
-    `raise Violation(at="order", relation="count", expected=rank, actual=count, of="data")` gives
-    facts. If no relation describes the fault well, give a sentence as the first argument.
+    Pass facts: `Violation(at="order", relation="count", expected=rank, actual=count, of="data")`.
+    If no relation describes the fault well, pass a sentence as the first argument.
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 This module neither infers nor corrects anything. A model may have any fault that XML can express:
 repeated ids, edges to missing layers, unknown types. `rules` finds these faults. Places are byte
-offsets into the file; its `Source` converts them to lines and columns.
+offsets into the file; the model's `Source` converts them to lines and columns.
 """
 
 from __future__ import annotations

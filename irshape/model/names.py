@@ -122,7 +122,7 @@ def end_names(
     """Returns the tensor names of an input or output of a model; those in `output_names` come
     first.
 
-    position: the position of the Parameter or Result. sources: the outputs that feed the layers.
+    position: of the Parameter or Result. sources: for each layer, the outputs that feed it.
     """
     layer = layers[position]
     producer, index = next(iter(sources[position]), None) or (position, 0)

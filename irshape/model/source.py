@@ -28,7 +28,7 @@ class Source:
         self.data = data
         self.encoding = encoding
         self.raw = raw
-        """The bytes on disk, if `data` differs from them: a file in UTF-16."""
+        """The bytes on disk, if `data` differs from them, e.g. for a file in UTF-16."""
         self._begin()
 
     def _begin(self) -> None:

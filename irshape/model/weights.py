@@ -292,7 +292,7 @@ def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
     """
     if len(raw) < 4:
         size = with_noun(len(raw), "byte")
-        return f"strings begin with their number in 4 bytes, but the constant has {size}"
+        return f"the first 4 bytes are the number of strings, but the constant has {size}"
     (stored,) = struct.unpack_from("<i", raw)
     if stored < 0 or stored != count:
         held, wanted = with_noun(stored, "string"), with_noun(count, "element")

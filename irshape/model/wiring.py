@@ -111,8 +111,8 @@ def wire(body: Body) -> Wiring:
 
 
 def _positions(layers: list[Layer], edges: list[Edge]) -> tuple[list[int], list[int], bool]:
-    """Returns the position of each edge's producer and of each edge's consumer, -1 for a missing
-    layer, and whether all layers exist and all ids are unique."""
+    """Returns the positions of the producers and of the consumers, one for each edge (-1 for a
+    missing layer), and whether all layers exist and all ids are unique."""
     ids = [layer.id for layer in layers]
     texts = [edge.from_layer for edge in edges], [edge.to_layer for edge in edges]
     positions = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
@@ -167,7 +167,7 @@ def _sorted(sources: Sources) -> tuple[list[int], frozenset[int]]:
 def _on_cycle(left: set[int], sources: Sources) -> set[int]:
     """Returns the layers that are on a cycle, or between two cycles.
 
-    left: the layers that could not be sorted. Repeatedly removes those that feed none of them.
+    left: the layers that could not be sorted. Repeatedly removes those that feed no other.
     """
     producers = {at: [each[0] for each in sources[at] if each is not None] for at in left}
     fed = dict.fromkeys(left, 0)

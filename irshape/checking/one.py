@@ -149,8 +149,8 @@ def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileRepo
     from ..rules.plugins import plugin_rules
     from .cache import Entry
 
-    source = opened.source
-    entry = Entry(cache, source, Weights.open(opened.weights), settings)
+    source, weights = opened
+    entry = Entry(cache, source, Weights.open(weights), settings)
     remembered = entry.get(source.path)
     if remembered is not None:
         return remembered

@@ -43,7 +43,7 @@ def _pairs(graph: Graph, given: Given, flag: str, ends: Iterable[Output] = ()) -
     ends: the model's inputs or outputs. If `ends` has one element, `NAME=` may be omitted.
     """
     named = {name for each in graph.walk() for port in each.outputs for name in port.names}
-    names = [(*each.names, port_name(each.layer, each.index))[0] for each in ends]
+    names = [(*each.names, port_name(each.layer.raw, each.index))[0] for each in ends]
     values = given[flag.removeprefix("--").replace("-", "_")]
     return pairs(values, flag, lambda name: name in graph or name in named, names)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import BinaryIO, Literal, NamedTuple
+from typing import BinaryIO, Literal
 
 from ..model.graph import Model
 from ..model.source import Source
 from ..rule_ids import SIZE_LIMIT
 from ..urls import is_url, with_suffix, without_credentials
 from . import ir
-from .inputs import InputFormat, unreadable
+from .inputs import InputFormat, WeightsPath, unreadable
 
 _XML = (b"<", b"\xef\xbb\xbf<")
 """Usual beginnings of an IR. A file that begins so is in no other format."""
@@ -24,14 +24,11 @@ WeightsChoice = str | os.PathLike[str] | Literal["beside", "none"]
 """Where the .bin of a model is: a path, `beside` the .xml, or `none` to do without it."""
 
 
-class Opened(NamedTuple):
-    """The bytes of a model file, and the path of its .bin (None for no .bin)."""
-
-    source: Source
-    weights: str | os.PathLike[str] | None
+Opened = tuple[Source, WeightsPath]
+"""The bytes of a model file, and the path of its .bin."""
 
 
-def weights_path(model: str, weights: WeightsChoice = "beside") -> str | os.PathLike[str] | None:
+def weights_path(model: str, weights: WeightsChoice = "beside") -> WeightsPath:
     """Returns the path of a model's .bin: the given path, or `beside` the .xml.
 
     Returns None for `none`, and for `beside` if the model comes from standard input.
@@ -55,7 +52,7 @@ def open_model(path: str | os.PathLike[str], weights: WeightsChoice = "beside") 
         raise TypeError(f"weights must be a path, 'beside' or 'none', got {type(weights).__name__}")
     if weights not in ("beside", "none") and not (is_url(weights) or os.path.isfile(weights)):
         raise _cannot_open(os.fspath(weights))
-    return Opened(open_source(name), weights_path(name, weights))
+    return open_source(name), weights_path(name, weights)
 
 
 def path_of(path: str | os.PathLike[str]) -> str:
@@ -88,7 +85,7 @@ def read_bytes(shown: str, data: bytes, weights: bytes | str | os.PathLike[str] 
     return model
 
 
-def read_source(source: Source, weights: str | os.PathLike[str] | None) -> Model:
+def read_source(source: Source, weights: WeightsPath) -> Model:
     """Parses an opened file. Raises `NotReadable`.
 
     weights: the path of the .bin. An ONNX model itself contains the names of its data files.

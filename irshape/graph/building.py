@@ -76,7 +76,7 @@ class Building(Inferring):
                 refused = refused or error
         assert refused is not None
         for each in inputs:
-            if isinstance(each, str) and each in (self.content.by_tensor | self.content.by_name):
+            if isinstance(each, str) and (each in self.content.by_tensor or self.named(each)):
                 refused.add_note(
                     f"'{each}' is a text, not a tensor; graph.tensor('{each}') returns the tensor"
                 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Collection
 from typing import Any
 
 from ..element_types import ElementType
+from ..model.weights import string_bytes
 from ..ops.conversion import encoded, plain
 from ..ops.lazy import Array, np, numpy_types
 from .errors import GraphError
@@ -112,8 +112,6 @@ def array_bytes(array: Array, element_type: ElementType) -> bytes:
     """Returns the bytes of a constant as a .bin stores them."""
     if element_type.name != "string":
         return numpy_types.pack(array, element_type)
-    texts = [item if isinstance(item, bytes) else str(item).encode() for item in array.ravel()]
-    offsets = [0]
-    for text in texts:
-        offsets.append(offsets[-1] + len(text))
-    return struct.pack(f"<{len(offsets) + 1}i", len(texts), *offsets) + b"".join(texts)
+    return string_bytes(
+        [item if isinstance(item, bytes) else str(item).encode() for item in array.ravel()]
+    )

@@ -71,9 +71,8 @@ def _copy_all(graph: Structure, twin: Editing, rebased: Rebased | None = None) -
     content.layers.update((layers[layer], number) for layer, number in known.layers.items())
     twin.states.update((each, None) for each in layers.values() if each.operation.keeps_state)
     content.by_id = {layer.id: layer for layer in layers.values()}
-    content.by_name = {name: layers[layer] for name, layer in known.by_name.items()}
-    content.namesakes = {
-        name: tuple(layers[layer] for layer in others) for name, others in known.namesakes.items()
+    content.by_name = {
+        name: tuple([layers[layer] for layer in named]) for name, named in known.by_name.items()
     }
     content.by_tensor = {name: outputs[output] for name, output in known.by_tensor.items()}
     content.next_id, content.back_edges = known.next_id, known.back_edges

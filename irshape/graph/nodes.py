@@ -169,7 +169,7 @@ class Output(_Part):
     def name(self) -> str:
         """A name by which `Graph.tensor` finds the tensor, unless several layers or tensors have
         this name."""
-        return self._names[0] if self._names else port_name(self.layer, self.index)
+        return self._names[0] if self._names else port_name(self.layer.raw, self.index)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.tensor.element_type}{self.shape}"

@@ -53,8 +53,7 @@ def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
     content.by_id = {layer.raw.id: layer for layer in layers}
     for layer in layers:
         name = layer.raw.name
-        if content.by_name.setdefault(name, layer) is not layer:
-            content.namesakes[name] = (*content.namesakes.get(name, ()), layer)
+        content.by_name[name] = (*content.by_name.get(name, ()), layer)
         if layer.raw.output_names and layer.raw.is_result:
             output = layer._inputs[0].source  # it has the names of its Result since IR 11
             for name in names_in(layer.raw.output_names):

@@ -29,9 +29,8 @@ class Content:
         self.layers: Ordered = Ordered()
         """The layers in the order of the file. Added layers come last."""
         self.by_id: dict[str, GraphLayer] = {}
-        self.by_name: dict[str, GraphLayer] = {}
-        self.namesakes: dict[str, tuple[GraphLayer, ...]] = {}
-        """For a name that several layers of the file have: all these layers except the first."""
+        self.by_name: dict[str, tuple[GraphLayer, ...]] = {}
+        """The layers with each name: usually one, but layers of a file may share a name."""
         self.by_tensor: dict[str, Output] = {}
         self.next_id = 0
         self.end = -POSITION
@@ -178,8 +177,7 @@ class Structure:
 
     def named(self, name: str) -> tuple[GraphLayer, ...]:
         """Returns the layers with a name."""
-        first = self.content.by_name.get(name)
-        return () if first is None else (first, *self.content.namesakes.get(name, ()))
+        return self.content.by_name.get(name, ())
 
     def tensor(self, name: str | Output | GraphLayer) -> Output:
         """Returns an output. It can be given by a tensor name, by a layer that has only one output,
@@ -424,21 +422,16 @@ class Structure:
                 self.changes.drop(by_tensor, name)
 
     def _enter_name(self, layer: GraphLayer) -> None:
-        content, name = self.content, layer.raw.name
-        if name in content.by_name:
-            others = content.namesakes.get(name, ())
-            self.changes.put(content.namesakes, name, (*others, layer))
-        else:
-            self.changes.put(content.by_name, name, layer)
+        name = layer.raw.name
+        self.changes.put(self.content.by_name, name, (*self.named(name), layer))
 
     def _unname(self, layer: GraphLayer) -> None:
-        content, name = self.content, layer.raw.name
-        others = [each for each in self.named(name) if each is not layer]
-        self.changes.drop(content.by_name, name)
+        by_name, name = self.content.by_name, layer.raw.name
+        others = tuple(each for each in self.named(name) if each is not layer)
         if others:
-            self.changes.drop(content.namesakes, name)
-            for each in others:
-                self._enter_name(each)
+            self.changes.put(by_name, name, others)
+        else:
+            self.changes.drop(by_name, name)
 
     def _redeclare(self, layer: GraphLayer, raw: Layer, operation: Operation) -> None:
         """Replaces the `raw` declaration of a layer, and its operation."""

@@ -276,7 +276,7 @@ def _named(output: Output) -> tuple[str, Output]:
     """Returns an output and a unique name for it, even if several layers have the same name."""
     name, graph = output.name, output.layer.graph
     taken = graph.content.by_tensor.get(name, output) is not output
-    if output.names or not (taken or output.layer.name in graph.content.namesakes):
+    if output.names or not (taken or len(graph.named(output.layer.name)) > 1):
         return name, output
     name = f"{name}/{output.layer.id}"
     while name in graph.content.by_tensor or name in graph.content.by_name:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from ..spelling import known_ends, suggestion
 from .graph import Layer, Model
@@ -143,16 +143,7 @@ def ends_of(layers: Sequence[Layer], sources: Sequence[Sequence[OutputRef | None
     return known_ends(inputs, outputs)
 
 
-class NamedLayer(Protocol):
-    """What a layer of a `Model` and a layer of a `Graph` have in common."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def outputs(self) -> Sequence[object]: ...
-
-
-def port_name(layer: NamedLayer, index: int) -> str:
+def port_name(layer: Layer, index: int) -> str:
     """Returns the name for an output without a tensor name: the name of the layer, or `LAYER:INDEX`
     if the layer has several outputs."""
     return layer.name if len(layer.outputs) <= 1 else f"{layer.name}:{index}"

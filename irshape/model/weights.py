@@ -16,10 +16,10 @@ import mmap
 import os
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 State = Literal["ready", "absent", "missing", "empty", "lfs", "unreadable"]
 _LFS = b"version https://git-lfs.github.com/spec/"
-_FORMATS = {
+FORMATS = {
     "i64": "q",
     "u64": "Q",
     "i32": "i",
@@ -48,6 +48,7 @@ _FORMATS = {
     "f64": "d",
     "f16": "e",
 }
+"""The `struct` format of an element of each type that `struct` knows."""
 
 
 def identity_of(file: int) -> tuple[int, ...]:
@@ -209,7 +210,7 @@ def small_values(constant: Constant) -> tuple[int | float, ...] | None:
     element_type = constant.element_type
     if raw is None or element_type.name == "string" or element_type.is_dynamic:
         return None
-    code = _FORMATS.get(element_type.name)
+    code = FORMATS.get(element_type.name)
     if code is not None:
         numbers: tuple[int | float, ...] = struct.unpack(f"<{constant.elements}{code}", raw)
         return (
@@ -228,7 +229,7 @@ def number_bytes(values: Any, element_type: ElementType) -> tuple[tuple[int, ...
     type cannot represent.
     """
     numbers = list(values) if isinstance(values, (list, tuple)) else [values]
-    code = _FORMATS.get(element_type.name)
+    code = FORMATS.get(element_type.name)
     if code is None or not {type(number) for number in numbers} <= {int, float, bool}:
         return None
     if element_type.kind == "boolean":
@@ -306,6 +307,12 @@ def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
         if not 0 <= start <= end <= len(text):
             return f"string {number} is at bytes {start} to {end} of {len(text)}"
     return [text[start:end] for start, end in spans]
+
+
+def string_bytes(texts: Sequence[bytes]) -> bytes:
+    """Returns the bytes of a constant of strings, in the form that `_strings` reads."""
+    offsets = [0, *accumulate(map(len, texts))]
+    return struct.pack(f"<i{len(offsets)}i", len(texts), *offsets) + b"".join(texts)
 
 
 def strings_fault(constant: Constant) -> str | None:

@@ -106,31 +106,17 @@ def with_defaults(operator: Any, given: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **given}
 
 
-_FIELDS = {
-    "FLOAT": "f",
-    "INT": "i",
-    "STRING": "s",
-    "TENSOR": "t",
-    "GRAPH": "g",
-    "SPARSE_TENSOR": "sparse_tensor",
-    "TYPE_PROTO": "tp",
-    "FLOATS": "floats",
-    "INTS": "ints",
-    "STRINGS": "strings",
-    "TENSORS": "tensors",
-    "GRAPHS": "graphs",
-    "SPARSE_TENSORS": "sparse_tensors",
-    "TYPE_PROTOS": "type_protos",
-}
-"""For each type of attribute, the field of its protobuf message that has the value."""
+_FIELDS = {"FLOAT": "f", "INT": "i", "STRING": "s", "TENSOR": "t", "GRAPH": "g", "TYPE_PROTO": "tp"}
+"""The field of an attribute's protobuf message that has a value of each type. The field of any
+other type, such as FLOATS, has the name of the type in lower case."""
 
 
 def python_value(attribute: Any) -> Any:
     """Returns the value of an attribute: a number, a text, a list, or a protobuf message."""
     if attribute.ref_attr_name:
         raise ValueError(f"Cannot get value of reference attribute: {attribute}")
-    field = _FIELDS.get(onnx().AttributeProto.AttributeType.Name(attribute.type))
-    value: Any = None if field is None else getattr(attribute, field)
+    kind = onnx().AttributeProto.AttributeType.Name(attribute.type)
+    value: Any = getattr(attribute, _FIELDS.get(kind, kind.lower()), None)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, (list, tuple)) or type(value).__name__.startswith("Repeated"):

@@ -10,12 +10,12 @@ import mmap
 import os
 import stat
 import struct
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Violation
+from ...model.weights import FORMATS, string_bytes
 from ...ops.tensors import Tensor
 from ...rule_ids import (
     CONSTANT_OUT_OF_RANGE,
@@ -77,22 +77,8 @@ _FIELDS = {
     "u64": "uint64_data",
 }
 """The field of a TensorProto with the elements of a type, if it is not `int32_data`."""
-_CODES = {
-    "f32": "f",
-    "f64": "d",
-    "i64": "q",
-    "u64": "Q",
-    "u32": "I",
-    "i32": "i",
-    "i16": "h",
-    "u16": "H",
-    "f16": "H",  # by their bits
-    "bf16": "H",
-    "i8": "b",
-    "u8": "B",
-    "boolean": "B",
-}
-"""The struct format of an element of each type, to convert numbers in a field to bytes."""
+_CODES = {**FORMATS, "f16": "H", "bf16": "H"}
+"""The `struct` format of an element of each type in a field; the small floats are in bits."""
 
 
 def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
@@ -186,9 +172,9 @@ class Tensors:
         """Returns a constant of strings, with the bytes in which a .bin encodes strings."""
         if len(texts) != elements:
             raise _miscounted(name, len(texts), "text", "its shape", elements)
-        offsets = [0, *accumulate(map(len, texts))]
-        data = struct.pack(f"<i{len(offsets)}i", len(texts), *offsets) + b"".join(texts)
-        return self.builder.constant(ElementType.of("string"), shape, data, name=name)
+        return self.builder.constant(
+            ElementType.of("string"), shape, string_bytes(texts), name=name
+        )
 
     def external(
         self, tensor: Any, kind: ElementType, shape: tuple[int, ...], needed: int, name: str

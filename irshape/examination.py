@@ -28,7 +28,7 @@ def examine(model: Model, settings: Settings = PLAIN, *, reasons: bool = True) -
     """
     with collection_paused(), extensions_known(settings.extensions):
         context = Context(model, infer(model, compare=True), settings, reasons=reasons)
-        selection = Filter(settings, model.source if model.format.comments else None)
+        selection = Filter(settings, model.source if model.format.is_ir else None)
         reported = [each for each in findings(context, settings.also) if selection.keep(each)]
         reported += selection.about_comments()
         if reasons:

@@ -54,7 +54,7 @@ def report_on(diagnosis: Diagnosis) -> FileReport:
             trace.append(Trace(told, lead.tried))
         diagnostics.append(told)
     layers = len(context.every_layer)
-    foreign = not context.model.format.layers_as_written
+    foreign = not context.model.format.is_ir
     return FileReport(context.model.path, layers, diagnostics, source, tuple(trace), foreign)
 
 
@@ -158,7 +158,7 @@ def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileRepo
     if model.weights is not None:
         model.weights.reads = set()
     report = validate_model(model, settings)
-    if model.format.self_contained:
+    if model.format.is_ir:
         if model.weights is not None:
             entry.weights.reads = model.weights.reads
         # which bytes of the .bin the rules of plugins read is not known

@@ -45,7 +45,7 @@ def require_sound(model: Model) -> None:
 
     model.net.reindex()
     context = Context(model, infer(model, compare=True))
-    selection = Filter(PLAIN, model.source if model.format.comments else None)
+    selection = Filter(PLAIN, model.source if model.format.is_ir else None)
     findings = {
         finding
         for finding in _candidates(context)

@@ -178,7 +178,7 @@ def _text_alone(graph: Graph) -> bytes:
     from ..model.weights import Constant
 
     source = graph.source
-    weights = None if source is None or not source.format.ports_as_written else source.weights
+    weights = None if source is None or not source.format.is_ir else source.weights
     there = 0 if weights is None or weights.data is None else len(weights.data)
     for layer in graph.walk():
         if layer.raw.is_constant:

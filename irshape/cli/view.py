@@ -120,7 +120,7 @@ def command(
         other = Subject(beside, "beside", settings=settings, **shown)
         write_view(output, subject, other, beside=_beside(subject, other, compare))
     shown_models = [subject.model] if beside is None else [subject.model, other.model]
-    foreign = sum(each is not None and not each.format.layers_as_written for each in shown_models)
+    foreign = sum(each is not None and not each.format.is_ir for each in shown_models)
     if foreign and (target or devices):
         click.echo(f"irshape: {unjudged(foreign)}", err=True)
     if output != "-":

@@ -48,7 +48,7 @@ class _Comparison:
     def models(self) -> None:
         """Compares the IR version, the name and the rt_info of the models."""
         first, second = self.result.first, self.result.second
-        if first.format.layers_as_written and second.format.layers_as_written:
+        if first.format.is_ir and second.format.is_ir:
             self._note("version", "IR version", str(first.version), str(second.version))
         self._note("names", "name", first.name, second.name)
         self.result.changes += self.infos(first, second)

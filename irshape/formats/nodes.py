@@ -87,6 +87,19 @@ class SourceNode:
         """Limits the elements of a value to the range from `low` to `high`."""
         return self.add("Minimum", self.add("Maximum", value, low), high)
 
+    def quantized(
+        self,
+        scaled: NodeOutput,
+        zero: NodeOutput | None,
+        limits: tuple[float, float],
+        element_type: ElementType,
+    ) -> NodeOutput:
+        """Rounds halves to even, adds the zero point, clamps, and converts to an element type."""
+        level = self.add("Round", scaled, mode="half_to_even")
+        level = level if zero is None else self.add("Add", level, zero)
+        low, high = (self.numbers(limit, "f32") for limit in limits)
+        return self.convert(self.clamped(level, low, high), element_type)
+
     def shape_of(self, value: NodeOutput) -> NodeOutput:
         """Returns the shape of a value as an i64 tensor."""
         return self.add("ShapeOf", value, version="opset3", output_type="i64")

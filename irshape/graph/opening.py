@@ -86,7 +86,7 @@ def _layers_of(graph: Structure, content: Content, result: BodyResult) -> list[G
     layers: list[GraphLayer] = []
     declared, by_tensor = graph.engine.declarations.of, content.by_tensor
     origin = graph.root.source
-    as_written = origin is not None and origin.format.ports_as_written
+    as_written = origin is not None and origin.format.is_ir
     for raw, tensors in zip(result.body.layers, result.outputs, strict=True):
         declaration = declared(raw)
         if isinstance(declaration, registry.UnknownOperation):

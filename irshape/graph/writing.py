@@ -38,7 +38,7 @@ def text_of(graph: Structure, inference: Inference | None = None) -> bytes:
     which the graph was loaded."""
     inference = inference or exported(graph, None)
     model, origin = inference.model, graph.source
-    if origin is not None and origin.format.ports_as_written:
+    if origin is not None and origin.format.is_ir:
         try:
             return _spliced(graph, origin, inference)
         except NotSpliceable:

@@ -136,7 +136,7 @@ class Inspection:
         """The size of the .bin; None if there is no .bin, or if the format stores constants
         elsewhere."""
         weights = self.model.weights
-        if weights is None or weights.data is None or not self.model.format.ports_as_written:
+        if weights is None or weights.data is None or not self.model.format.is_ir:
             return None
         return len(weights.data)
 
@@ -175,7 +175,7 @@ class Inspection:
     @cached_property
     def requirements(self) -> Requirements | None:
         """The OpenVINO release that the model requires; None for a model that is not an IR."""
-        return Requirements(self.inference) if self.model.format.layers_as_written else None
+        return Requirements(self.inference) if self.model.format.is_ir else None
 
     @property
     def is_static(self) -> bool:
@@ -196,7 +196,7 @@ class Inspection:
             "model": model.path,
             "name": model.name,
             "format": model.format.name,
-            "ir_version": model.version if model.format.layers_as_written else None,
+            "ir_version": model.version if model.format.is_ir else None,
             "requires": None if needs is None else needs.release,
             **({"libraries": [], "unknown": []} if needs is None else needs.outside()),
             "static": self.is_static,

@@ -37,7 +37,7 @@ class Requirements:
     def __init__(self, inference: Inference) -> None:
         """Raises `ValueError` if the model is not an IR."""
         model = inference.model
-        if not model.format.layers_as_written:
+        if not model.format.is_ir:
             raise ValueError(
                 f"'{model.path}' is not an OpenVINO IR: its operations are of another format; "
                 "`irshape convert` converts it to an IR"

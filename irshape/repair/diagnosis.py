@@ -79,7 +79,7 @@ class Diagnosis:
         """Returns the changes that remove a finding, safe ones first."""
         possible, finding = [], lead.finding
         rule = rule_of(finding.rule)
-        fixable = self.context.model.format.fixable
+        fixable = self.context.model.format.is_ir
         if fixable and rule is not None and "ports" in rule.suspects:
             edits = self._ports.get((finding.layer, finding.port))
             if edits:
@@ -132,6 +132,6 @@ def _with_further(examination: Examination, settings: Settings) -> Examination:
     if not asks_for_ports(findings) or "wiring" in doubts or context.model.kind == "layers":
         return examination
     model = context.model
-    selection = Filter(settings, model.source if model.format.comments else None)
+    selection = Filter(settings, model.source if model.format.is_ir else None)
     further = [each for each in further_contradictions(context, findings) if selection.keep(each)]
     return Examination(sorted([*findings, *further], key=in_file_order), context)

@@ -120,7 +120,7 @@ def fix(
         model = read_source(source, weights_file)
     except NotReadable as unreadable:
         return _of_text(unreadable, name, weights, how)
-    if not model.format.fixable:
+    if not model.format.is_ir:
         raise NotFixableError(f"'{name}' is not an IR; only IR files can be fixed")
     if model.source.data != source.data or any(
         each.rule == REPAIRED_XML for each in model.findings

@@ -147,7 +147,7 @@ class _Search:
         self, change: Change, gone: tuple[Finding, ...], *, alone: bool
     ) -> Applicability:
         """alone: whether no other change for the finding is decided."""
-        fixable = self.sites.context.model.format.fixable
+        fixable = self.sites.context.model.format.is_ir
         if not change.edits or change.guess or not fixable:
             return "display"
         if change.same_model:

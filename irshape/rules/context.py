@@ -188,7 +188,7 @@ class Context:
         by_rule: dict[RuleId, list[Finding]] = {}
         for finding in self.model.findings:
             by_rule.setdefault(finding.rule, []).append(finding)
-        refused = {} if self.model.format.layers_as_written else self.read_under
+        refused = {} if self.model.format.is_ir else self.read_under
         for layer, fault in self.observed(Fault):
             if layer not in refused:
                 by_rule.setdefault(fault.rule, []).append(self.placed(layer, fault))

@@ -136,7 +136,7 @@ def _as_port(shape: PartialShape) -> PartialShape:
 
 def _advice(context: Context, shape: PartialShape) -> str:
     """Returns advice how to declare a shape, e.g. `declare <dim>2</dim><dim>3</dim>` for an IR."""
-    if not context.model.format.ports_as_written:
+    if not context.model.format.is_ir:
         return f"declare {shape}"
     if not shape.dims:
         return "remove every <dim> of the port"
@@ -311,7 +311,7 @@ class OutputTypeMismatch(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        written = context.model.format.ports_as_written
+        written = context.model.format.is_ir
         differences = context.shared(output_differences).get(cls.id, ())
         for difference in differences:
             decided = _attributes(context, difference.layer, len(differences))
@@ -397,7 +397,7 @@ class UnprovenDimension(Rule):
                 + ("fixes the rank" if inferred.dims is None else "makes the dimension static"),
                 help=_advice(context, inferred),
                 # in other formats, the exporter vouches for a declared shape
-                severity=None if context.model.format.ports_as_written else "info",
+                severity=None if context.model.format.is_ir else "info",
             )
 
 

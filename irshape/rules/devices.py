@@ -28,7 +28,7 @@ class _DeviceRule(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if not context.settings.devices.names or not context.model.format.layers_as_written:
+        if not context.settings.devices.names or not context.model.format.is_ir:
             return
         for judged in context.shared(_verdicts):
             for each in judged.obstacles:

@@ -395,9 +395,7 @@ class UnreachableLayer(Rule):
                         severity="info",
                     )
                     continue
-                harmless = (
-                    layer.is_constant and not behind
-                ) or not context.model.format.layers_as_written
+                harmless = (layer.is_constant and not behind) or not context.model.format.is_ir
                 yield cls.finding(
                     "no path leads from this layer to a Result or an Assign; OpenVINO silently "
                     f"drops it{_others(behind)}",

@@ -401,7 +401,7 @@ class MissingBody(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if not context.model.format.layers_as_written:
+        if not context.model.format.is_ir:
             return
         bodies = {
             folded: known[-1].bodies

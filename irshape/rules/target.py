@@ -48,7 +48,7 @@ class NewerThanTarget(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         target = context.settings.target
-        if target is None or not context.model.format.layers_as_written:
+        if target is None or not context.model.format.is_ir:
             return
         from ..inference.requirements import requirements
 
@@ -109,7 +109,7 @@ class _DetailRule(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         target = context.settings.target
-        if target is None or not context.model.format.layers_as_written:
+        if target is None or not context.model.format.is_ir:
             return
         from ..inference.sites import details, sites
         from ..releases import shows, written

@@ -27,7 +27,7 @@ from .context import Context
 def unknown_operations(context: Context) -> dict[RuleId, list[tuple[Layer, UnknownOperation]]]:
     """Returns the layers whose operation irshape does not know, by the rule that reports them."""
     by_rule: dict[RuleId, list[tuple[Layer, UnknownOperation]]] = {}
-    if not context.model.format.layers_as_written:
+    if not context.model.format.is_ir:
         return by_rule  # the reader has reported the node
     for layer, unknown in context.observed(UnknownOperation):
         if MISSING_LAYER_ATTRIBUTE in context.read_under.get(layer, ()):
@@ -83,7 +83,7 @@ class IrVersion(Rule):
 def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
     """Yields pairs for the types that some layer writes with unusual capitals: the type in lower
     case, and the right type of each spelling, e.g. `matmul` and `{"matmul": "MatMul"}`."""
-    if not context.model.format.layers_as_written:
+    if not context.model.format.is_ir:
         return
     for folded, spellings in context.spellings.items():
         meant = {

@@ -29,7 +29,7 @@ class Constants:
         self.model = model
         self.histograms = histograms
         self._longest = self._longest_held() if histograms else 0
-        self._in_bin = model.format.xml and model.kind == "net"
+        self._in_bin = model.format.is_ir and model.kind == "net"
 
     def _longest_held(self) -> int:
         """Returns the largest size in bytes such that all constants of at most this size fit on the

@@ -150,12 +150,12 @@ class _Writer:
         constants = sum(layer.is_constant for layer in layers)
         of_layers = counted(len(layers) - constants, "layer") + " and "
         facts = [["file", model.path], ["holds", of_layers + counted(constants, "constant")]]
-        if model.format.xml and model.kind == "net":
+        if model.format.is_ir and model.kind == "net":
             facts.append(["IR version", str(model.version)])
         else:
             facts.append(["format", model.format.name])
         if model.weights is not None and model.weights.size:
-            of = ".bin" if model.format.xml else "constants"
+            of = ".bin" if model.format.is_ir else "constants"
             facts.append([of, counted(model.weights.size, "byte")])
         return facts
 
@@ -212,7 +212,7 @@ class _Writer:
 
     def _line(self, layer: Layer) -> int:
         """Returns the line of a layer in the file; 0 if it has none."""
-        if not self.model.format.xml or layer.offset < 0:
+        if not self.model.format.is_ir or layer.offset < 0:
             return 0
         return self.model.source.line_number(layer.offset)
 

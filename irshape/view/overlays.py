@@ -82,7 +82,7 @@ def static_overlays(
     overlays = [*_costs(inference, numbering)]
     if symbols is not None and symbols.model.kind == "net":
         overlays.append(_dynamic(symbols, numbering))
-    if inference.model.format.layers_as_written:
+    if inference.model.format.is_ir:
         overlays.append(_releases(inference, numbering, target))
         overlays += _devices(inference, numbering, devices)
     return [overlay for overlay in overlays if overlay.values]

@@ -28,7 +28,7 @@ def xml_lines(
     source, length = model.source, 0
     pieces: list[bytes] = []
     placed = [(layer.offset, at) for at, layer in enumerate(layers) if layer.offset >= 0]
-    placed = sorted(placed) if model.format.xml else []
+    placed = sorted(placed) if model.format.is_ir else []
     ends = [offset for offset, _ in placed[1:]] + [len(source.data)]
     for (start, at), end in zip(placed, ends, strict=False):  # none for other formats
         piece = source.data[start : min(end, start + LONGEST_XML)]

@@ -30,7 +30,7 @@ class Document:
         self.model = model
         self._written: dict[int, Layer] | None = None
         """If irshape wrote the document: the layers, by the number of their `<layer>`."""
-        if model.format.xml and model.kind == "net":
+        if model.format.is_ir and model.kind == "net":
             self.data = model.source.data
             self.encoding = "utf-8" if model.source.encoding == "utf-8-sig" else None
             return

@@ -75,7 +75,6 @@ edit | {} --fold --clean --f16 OUT
 edit | {} --drop-fake-quantize --batch 1..8 --compress-to-f16 OUT
 edit | {} --make-stateless --seq 4 --strip-weights OUT
 edit | {} --inline 2 --max-iterations 20 OUT
-edit | {} --outline 2 OUT
 edit | {} --restore-weights right.xml --remove 2 OUT
 edit | {} --cut 0 --add-output 1 --drop-unused-inputs OUT
 extract | {} --around 2 --distance 1 OUT

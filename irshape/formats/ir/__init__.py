@@ -37,14 +37,6 @@ def _read(source: Source, weights: WeightsPath) -> Model:
     return model
 
 
-FORMAT = Format(
-    "IR",
-    layers_as_written=True,
-    ports_as_written=True,
-    fixable=True,
-    comments=True,
-    xml=True,
-    self_contained=True,
-)
+FORMAT = Format("IR", is_ir=True)
 
 INPUT = InputFormat(FORMAT, _recognises, _read, opened_text)

@@ -31,20 +31,6 @@ class Edit(NamedTuple):
     text: bytes
 
 
-def with_edits(original: bytes, edits: Iterable[Edit]) -> bytes:
-    """Returns `original` with the edits applied. If edits overlap, the first one is applied.
-
-    Insertions at the same place keep their order.
-    """
-    parts: list[bytes] = []
-    at = 0
-    for start, end, text in sorted(edits, key=itemgetter(0, 1)):
-        if start >= at:
-            parts += (original[at:start], text)
-            at = end
-    return b"".join((*parts, original[at:]))
-
-
 _Piece = tuple[int, memoryview]
 
 
@@ -130,6 +116,13 @@ def _trimmed(original: bytes, edit: Edit) -> Edit:
     while start < end and text and original[end - 1] == text[-1]:
         end, text = end - 1, text[:-1]
     return Edit(start, end, text)
+
+
+def with_edits(original: bytes, edits: Iterable[Edit]) -> bytes:
+    """Returns `original` with the edits applied; see `Edited.apply`."""
+    edited = Edited(original)
+    edited.apply(edits)
+    return edited.data
 
 
 # attributes

@@ -8,7 +8,6 @@ from ..builder import NodeOutput
 from ..nodes import check_length, refusal
 from .declaration import FLOATS, GraphOperation, Outputs, floats, integer, ints, kind, word
 
-_RANGE = {"u8": (0, 255), "i8": (-128, 127), "u4": (0, 15), "i4": (-8, 7)}
 PER = word("per_tensor", "per_tensor", "per_channel", "per_group")
 
 
@@ -44,12 +43,10 @@ def _lying(node: GraphOperation, values: list[float] | list[int], name: str) -> 
 
 
 def _quantized(node: GraphOperation, scaled: NodeOutput, zero: NodeOutput | None) -> NodeOutput:
-    """Rounds halves to even, adds the zero point, and clamps to the range of the output's type."""
-    low, high = _RANGE.get(node.output_type.name, (-(2**31), 2**31 - 128))
-    level = node.add("Round", scaled, mode="half_to_even")
-    level = level if zero is None else node.add("Add", level, zero)
-    level = node.clamped(level, node.numbers(low, "f32"), node.numbers(high, "f32"))
-    return node.convert(level, node.output_type)
+    """Quantizes to the output's type; the limits of larger types are those of an f32 in an i32."""
+    kind = node.output_type
+    limits = kind.limits if kind.name in ("u8", "i8", "u4", "i4") else (-(2**31), 2**31 - 128)
+    return node.quantized(scaled, zero, limits, kind)
 
 
 @kind(

@@ -14,15 +14,8 @@ from .tensors import element_type
 
 MAX_BLOCKED = 1 << 20
 """The maximum size of an axis quantized in blocks: a constant has an index for each element."""
-RANGE = {
-    "u8": (0, 255),
-    "i8": (-128, 127),
-    "u16": (0, 65535),
-    "i16": (-32768, 32767),
-    "u4": (0, 15),
-    "i4": (-8, 7),
-    "u2": (0, 3),
-}
+WHOLE = ("u8", "i8", "u16", "i16", "u4", "i4", "u2")
+"""The integer types to which QuantizeLinear quantizes."""
 
 
 def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | None:
@@ -97,20 +90,17 @@ def quantize(node: Node) -> Outputs:
 def quantized(
     node: Node, scaled: NodeOutput, zero: NodeOutput | None, kind: ElementType
 ) -> NodeOutput:
+    if kind.name in WHOLE:
+        return node.quantized(scaled, zero, kind.limits, kind)
     greatest = SATURATED.get(kind.name)
-    low, high = RANGE.get(kind.name, (0, 0)) if greatest is None else (-greatest, greatest)
-    if kind.name not in RANGE:
-        if greatest is None:
-            raise Violation(
-                f"{node.kind} does not produce {kind}", rule=INPUT_ELEMENT_TYPE, actual=kind
-            )
-        level = scaled if zero is None else node.add("Add", scaled, zero)
-        if node["saturate"] == 0:
-            return node.convert(level, kind)
-    else:
-        level = node.add("Round", scaled, mode="half_to_even")
-        level = level if zero is None else node.add("Add", level, zero)
-    level = node.clamped(level, node.numbers(low, "f32"), node.numbers(high, "f32"))
+    if greatest is None:
+        raise Violation(
+            f"{node.kind} does not produce {kind}", rule=INPUT_ELEMENT_TYPE, actual=kind
+        )
+    level = scaled if zero is None else node.add("Add", scaled, zero)
+    if node["saturate"] != 0:
+        limits = node.numbers(-greatest, "f32"), node.numbers(greatest, "f32")
+        level = node.clamped(level, *limits)
     return node.convert(level, kind)
 
 

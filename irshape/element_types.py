@@ -11,18 +11,19 @@ class ElementType:
     There is one object for each type (`ElementType.of("f32")`), so types are compared by identity.
     """
 
-    __slots__ = ("bits", "kind", "name", "precision", "signed")
+    __slots__ = ("bits", "dtype", "kind", "name", "precision", "signed")
     _by_name: ClassVar[dict[str, ElementType]] = {}
     _by_precision: ClassVar[dict[str, ElementType]] = {}
 
     def __init__(
-        self, name: str, precision: str, bits: int, kind: str, signed: bool = True
+        self, name: str, precision: str, bits: int, kind: str, signed: bool, dtype: str
     ) -> None:
         self.name = name
         self.precision = precision
         self.bits = bits
         self.kind = kind
         self.signed = signed
+        self.dtype = dtype  # the name of the type in NumPy or ml_dtypes; empty if neither has one
 
     @staticmethod
     def of(name: str) -> ElementType:
@@ -95,33 +96,33 @@ class ElementType:
 
 
 def _element_types() -> None:
-    rows: list[tuple[str, str, int, str, bool]] = [
-        ("f64", "FP64", 64, "real", True),
-        ("f32", "FP32", 32, "real", True),
-        ("f16", "FP16", 16, "real", True),
-        ("bf16", "BF16", 16, "real", True),
-        ("f8e4m3", "F8E4M3", 8, "real", True),
-        ("f8e5m2", "F8E5M2", 8, "real", True),
-        ("f8e8m0", "F8E8M0", 8, "real", False),
-        ("f4e2m1", "F4E2M1", 4, "real", True),
-        ("nf4", "NF4", 4, "real", True),
-        ("i64", "I64", 64, "integer", True),
-        ("i32", "I32", 32, "integer", True),
-        ("i16", "I16", 16, "integer", True),
-        ("i8", "I8", 8, "integer", True),
-        ("i4", "I4", 4, "integer", True),
-        ("u64", "U64", 64, "integer", False),
-        ("u32", "U32", 32, "integer", False),
-        ("u16", "U16", 16, "integer", False),
-        ("u8", "U8", 8, "integer", False),
-        ("u6", "U6", 6, "integer", False),
-        ("u4", "U4", 4, "integer", False),
-        ("u3", "U3", 3, "integer", False),
-        ("u2", "U2", 2, "integer", False),
-        ("u1", "BIN", 1, "integer", False),
-        ("boolean", "BOOL", 8, "boolean", False),
-        ("string", "STRING", 0, "string", False),
-        ("dynamic", "UNSPECIFIED", 0, "dynamic", False),
+    rows: list[tuple[str, str, int, str, bool, str]] = [
+        ("f64", "FP64", 64, "real", True, "float64"),
+        ("f32", "FP32", 32, "real", True, "float32"),
+        ("f16", "FP16", 16, "real", True, "float16"),
+        ("bf16", "BF16", 16, "real", True, "bfloat16"),
+        ("f8e4m3", "F8E4M3", 8, "real", True, "float8_e4m3fn"),
+        ("f8e5m2", "F8E5M2", 8, "real", True, "float8_e5m2"),
+        ("f8e8m0", "F8E8M0", 8, "real", False, "float8_e8m0fnu"),
+        ("f4e2m1", "F4E2M1", 4, "real", True, "float4_e2m1fn"),
+        ("nf4", "NF4", 4, "real", True, ""),
+        ("i64", "I64", 64, "integer", True, "int64"),
+        ("i32", "I32", 32, "integer", True, "int32"),
+        ("i16", "I16", 16, "integer", True, "int16"),
+        ("i8", "I8", 8, "integer", True, "int8"),
+        ("i4", "I4", 4, "integer", True, "int4"),
+        ("u64", "U64", 64, "integer", False, "uint64"),
+        ("u32", "U32", 32, "integer", False, "uint32"),
+        ("u16", "U16", 16, "integer", False, "uint16"),
+        ("u8", "U8", 8, "integer", False, "uint8"),
+        ("u6", "U6", 6, "integer", False, ""),
+        ("u4", "U4", 4, "integer", False, "uint4"),
+        ("u3", "U3", 3, "integer", False, ""),
+        ("u2", "U2", 2, "integer", False, "uint2"),
+        ("u1", "BIN", 1, "integer", False, ""),
+        ("boolean", "BOOL", 8, "boolean", False, "bool"),
+        ("string", "STRING", 0, "string", False, "object"),
+        ("dynamic", "UNSPECIFIED", 0, "dynamic", False, ""),
     ]
     for row in rows:
         element_type = ElementType(*row)

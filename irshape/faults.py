@@ -183,8 +183,6 @@ def _fact(value: Any) -> Any:
         return PartialShape([Dimension(dim.low, dim.high) for dim in value])
     if isinstance(value, tuple | list):
         return tuple(map(_fact, value)) if len(value) <= wording.MAX_LISTED else str(value)
-    if isinstance(value, Fault):
-        return value
     try:
         return int(value.__index__())  # an integer of NumPy
     except (AttributeError, TypeError):

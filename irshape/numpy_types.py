@@ -12,38 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .element_types import ElementType
+from .element_types import ANY, ElementType, types
 
 Array = np.ndarray[Any, np.dtype[Any]]
 """A NumPy array of any element type."""
 
-_PLAIN = {
-    "f64": "f8",
-    "f32": "f4",
-    "f16": "f2",
-    "i64": "i8",
-    "i32": "i4",
-    "i16": "i2",
-    "i8": "i1",
-    "u64": "u8",
-    "u32": "u4",
-    "u16": "u2",
-    "u8": "u1",
-    "boolean": "?",
-    "string": "O",
-}
-PLAIN = _PLAIN.keys() - {"string"}
+PLAIN = types("f64 f32 f16 i64 i32 i16 i8 u64 u32 u16 u8 boolean")
 """The element types for which NumPy itself has a type, so that an .npy file can contain them."""
-_ML = {
-    "bf16": "bfloat16",
-    "f8e4m3": "float8_e4m3fn",
-    "f8e5m2": "float8_e5m2",
-    "f8e8m0": "float8_e8m0fnu",
-    "f4e2m1": "float4_e2m1fn",
-    "i4": "int4",
-    "u4": "uint4",
-    "u2": "uint2",
-}
 
 
 @cache
@@ -52,16 +27,15 @@ def dtype_of(element_type: ElementType) -> Any:
 
     Raises `ValueError` for the dynamic type.
     """
-    name = element_type.name
-    if name in _PLAIN:
-        return np.dtype(_PLAIN[name])
-    if name in _ML:
+    if element_type.is_dynamic:
+        raise ValueError("the dynamic element type has no NumPy type")
+    if not element_type.dtype:
+        return np.dtype(np.uint8, metadata={"element_type": element_type.name})
+    if element_type not in PLAIN and element_type.name != "string":
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, _ML[name]))
-    if name == "dynamic":
-        raise ValueError("the dynamic element type has no NumPy type")
-    return np.dtype(np.uint8, metadata={"element_type": name})
+        return np.dtype(getattr(ml_dtypes, element_type.dtype))
+    return np.dtype(element_type.dtype)
 
 
 def element_type_of(array: np.ndarray[Any, Any]) -> ElementType:
@@ -76,12 +50,10 @@ def _of_plain(dtype: Any) -> ElementType:
     """Returns the element type of an `np.dtype`, without regard to its metadata."""
     if dtype.kind in "US":
         return ElementType.of("string")
-    by_dtype = {np.dtype(code).name: name for name, code in _PLAIN.items()}
-    by_dtype |= {of_ml: name for name, of_ml in _ML.items()}
-    name = by_dtype.get(dtype.name)
-    if name is None:
-        raise ValueError(f"OpenVINO has no element type for {dtype}")
-    return ElementType.of(name)
+    for element_type in ANY:
+        if element_type.dtype == dtype.name:
+            return element_type
+    raise ValueError(f"OpenVINO has no element type for {dtype}")
 
 
 def unpack(

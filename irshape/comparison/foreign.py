@@ -170,7 +170,7 @@ def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, An
         "values": [
             name
             for layer, name, tensor in tensors
-            if layer.computes and tensor.element_type.name in PLAIN
+            if layer.computes and tensor.element_type in PLAIN
         ],
         "results": [layer.name for layer in model.results],
         "shapes": {name: list(tensor.shape.static or ()) for _, name, tensor in tensors},

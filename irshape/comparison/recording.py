@@ -140,7 +140,8 @@ class Recorder:
         member = self._members.get(key)
         if member is None:
             member = self._members[key] = f"tensor{len(self._members)}"
-            kept = array if element_type in PLAIN else np.frombuffer(raw, np.uint8)
+            plain = element_type_of(array) in PLAIN
+            kept = array if plain else np.frombuffer(raw, np.uint8)
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, np.asarray(kept, order="C"), allow_pickle=False)
             self._add(f"{member}.npy", buffer.getvalue())

@@ -216,10 +216,10 @@ class Facts(Bounds):
             limit = -offset / coefficient
             if len(monomial) == 1 and self._bound(monomial[0], limit, coefficient):
                 return
-            positive = coefficient > 0 and limit > 0
+            positive = len(monomial) > 1 and coefficient > 0 and limit > 0
             if positive and all(self._atom_range(atom)[0] >= 0 for atom in monomial):
                 for atom in set(monomial):  # none of the factors is 0
-                    self._bound(atom, 1, 1)
+                    self._note_part(Expression.of(atom, self) - 1, depth - 1)
                 if limit <= 1:
                     return
         for monomial, coefficient in expression.terms.items():
@@ -249,16 +249,6 @@ class Facts(Bounds):
                 return False
             self.ranges[atom] = (low, high)
             self.forget()
-            return True
-        if (atom.function == "min") == (sign > 0) and atom.function != "//":
-            whole = math.ceil(limit) if sign > 0 else math.floor(limit)
-            for argument in atom.arguments:
-                part = argument - whole if sign > 0 else whole - argument
-                if not self.is_nonnegative(part):
-                    low, high = self.range(part)
-                    if high < 0:
-                        return False
-                    self._note_part(part)
             return True
         if atom.function == "//":
             numerator, divisor = atom.arguments

@@ -127,7 +127,7 @@ Source: github.com/openvinotoolkit/openvino/releases
 
 
 def parse_release(text: str) -> Release:
-    """Parses a release such as `2023.3` or `2023.3.0`. Returns year and number, to compare them.
+    """Parses a release such as `2023.3` or `2023.3.0`. Returns a tuple (year, number).
 
     Raises `ValueError` for another text, and for a release that irshape does not know.
     """

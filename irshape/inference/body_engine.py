@@ -244,7 +244,7 @@ class Walk:
         return self._noted(position, inferred)
 
     def _noted(self, position: int, inferred: LayerResult) -> tuple[Tensor, ...]:
-        """Records the faults of a layer and its conditions on dimensions. Returns its outputs."""
+        """Records a layer's faults and conditions on dimensions. Returns the layer's outputs."""
         result, tensors = self.result, inferred.outputs
         layer = result.body.layers[position]
         if inferred.faults:

@@ -1,4 +1,4 @@
-"""Finds sizes that contradict each other, and writes sentences about them and their layers."""
+"""Finds contradicting sizes, and writes sentences about the sizes and the layers that need them."""
 
 from __future__ import annotations
 

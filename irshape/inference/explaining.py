@@ -272,8 +272,8 @@ class Reasons:
         return at
 
     def depends_on_data(self, place: Place) -> bool:
-        """Whether a dimension depends on values of inputs, not only on sizes. False if a port
-        declares the dimension dynamic."""
+        """Whether a dimension depends on values of inputs, not only on sizes. Returns False if a
+        port declares the dimension dynamic."""
         maker = self.maker(place)
         if self.is_declared(maker.body, maker.position):
             return False

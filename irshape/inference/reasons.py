@@ -219,7 +219,7 @@ class Overview(NamedTuple):
             lines.append(f"to bound all dimensions{but}: {self._edit(self.bind)}")
             lines += [f"  except {text}" for text in self.unbounded]
         elif self.unbounded:
-            lines.append("no input shapes that irshape tries bound these dimensions:")
+            lines.append("irshape found no input shapes that bound these dimensions:")
             lines += [f"  {text}" for text in self.unbounded]
         if self.fix is not None:
             but = " except as listed" if self.dynamic else ""
@@ -227,7 +227,7 @@ class Overview(NamedTuple):
             lines += [f"  except {text}" for text in self.dynamic]
         elif self.searched and not self.obstacle:
             such = f"; {self.refused}" if self.refused else ""
-            lines.append(f"found no sizes of the inputs that every layer accepts{such}")
+            lines.append(f"irshape found no sizes of the inputs that every layer accepts{such}")
         lines += self._sizes()
         if self.bind is not None or self.fix is not None:
             lines.append("OpenVINO may infer larger ranges than irshape, or unbounded dimensions")

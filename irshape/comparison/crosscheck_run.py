@@ -39,7 +39,7 @@ from .narrowing import (
 from .precision import Rounded
 from .progress import Progress
 from .result import Comparison, Row
-from .suspects import Given, Suspect
+from .suspects import Suspect
 
 SIMULATED_FACTOR = 4.0
 """The largest error of a model output that precision explains, as a multiple of a simulated error.
@@ -290,7 +290,7 @@ class CrosscheckRun(LayerwiseRun):
         if own.value_verdict == "differs":
             row = row._replace(ranges=own.ranges)
             given = tuple(
-                Given(source, own if theirs_of_it is own else None)
+                (source, own if theirs_of_it is own else None)
                 for source, own, theirs_of_it in zip(
                     computed.sources, computed.inputs, inputs, strict=True
                 )

@@ -180,7 +180,7 @@ class Judge:
     def explains_given(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
         """Returns whether a layer agrees if irshape's values replace the inputs whose producers the
         device merges. If the layer still differs, its row gets the remaining difference."""
-        if not any(given.source in self.merged for given in suspect.given):
+        if not any(source in self.merged for source, _ in suspect.given):
             return False
         row = self.rows[suspect.number]
         try:
@@ -235,10 +235,8 @@ class Judge:
         If the device lacks an input because it merges the producer, returns irshape's value.
         """
         return tuple(
-            given.own
-            if given.own is not None and given.source not in self.merged
-            else self.value_of(given.source)
-            for given in suspect.given
+            own if own is not None and source not in self.merged else self.value_of(source)
+            for source, own in suspect.given
         )
 
     def value_of(self, source: OutputRef) -> Array:
@@ -349,24 +347,17 @@ class Judge:
                 outputs = self.run.recompute(consumer, values, self.value_of)
             except (ExecutionError, KeyError):
                 continue
-            if any(self.agrees(row, outputs[row.port]) for row in self.rows_at(consumer)):
-                return True
+            for each in self.rows_at(consumer):
+                if each.value_verdict == "differs" and self.run.alike(
+                    each.layer, outputs[each.port], self.run.value_at(each), alone=False
+                ):
+                    return True
             values |= {(consumer, port): computed for port, computed in enumerate(outputs)}
         return False
 
     def rows_at(self, position: int) -> list[Row]:
         """Returns the rows of the outputs of a layer."""
         return [self.rows[number] for number in self.run.rows_of.get(self.layers[position], ())]
-
-    def agrees(self, row: Row, value: Array) -> bool:
-        """Returns whether irshape and the device differ at an output, and `value` agrees with the
-        device."""
-        theirs = self.run.theirs(row.layer, row.port)
-        return (
-            row.value_verdict == "differs"
-            and theirs is not None
-            and self.run.alike(row.layer, value, theirs, alone=False)
-        )
 
     def asked_alone(self, cut: reproducer.Cut, port: int) -> Array | None:
         """Runs a single layer on the device. Returns its output; None if the device cannot run

@@ -21,7 +21,6 @@ from ..spelling import counted, first_of
 from .layerwise import ComputedLayer, LayerwiseRun
 from .model_pairs import ModelComparison, Pair
 from .pairing import Match, Pairing, paired_inputs
-from .result import Verdict
 
 COARSE = {
     "f16": TOLERANCE["f16"],
@@ -82,7 +81,8 @@ class ModelRun(LayerwiseRun):
         self.sources_of_first = wiring.sources
         self.matched: dict[OutputRef, OutputRef] = {}
         """Maps each output of the second model to the matching output of the first."""
-        self.verdicts: dict[OutputRef, Verdict] = {}
+        self.differing: set[OutputRef] = set()
+        """The outputs of the second model that differ from the matching output of the first."""
         self.fixed, self.fixed_of_first = _Fixed(), _Fixed()
         self.constant = self.fixed.positions
         self.reshaped: list[str] = []
@@ -123,12 +123,12 @@ class ModelRun(LayerwiseRun):
         if not pairs:
             return
         if computed.position in self.constant or (
-            all(
-                self.verdicts.get(source, "equal") == "equal"
+            all(pair.verdict == "equal" for pair in pairs)
+            and not any(
+                source in self.differing
                 for source in computed.sources
                 if source[0] not in self.constant
             )
-            and all(pair.verdict == "equal" for pair in pairs)
         ):
             pairs = [pair._replace(own_verdict=pair.verdict) for pair in pairs]
         elif not self.takes_inputs_of_first(computed):
@@ -167,8 +167,8 @@ class ModelRun(LayerwiseRun):
             reason = None
             if reference.shape != output.shape:
                 reason = f"A has shape {list(reference.shape)}, B {list(output.shape)}"
-            verdict: Verdict = "equal" if same else "differs"
-            self.verdicts[position, port] = verdict
+            if not same:
+                self.differing.add((position, port))
             pairs.append(
                 Pair(
                     name=match.name,
@@ -177,7 +177,7 @@ class ModelRun(LayerwiseRun):
                     first_port=match.source[1],
                     second=layer,
                     second_port=port,
-                    verdict=verdict,
+                    verdict="equal" if same else "differs",
                     errors=_errors(reference, output) or Errors(),
                     excess=excess,
                     constant=position in self.constant
@@ -322,8 +322,8 @@ class ModelRun(LayerwiseRun):
                 seen.add(at)
                 inner = self.fed_by(at)
                 waiting += inner
-                if self.verdicts.get((at, 0)) != "differs" or any(
-                    self.verdicts.get((source, 0)) == "differs" for source in inner
+                if (at, 0) not in self.differing or any(
+                    (source, 0) in self.differing for source in inner
                 ):
                     continue
                 pair = pairs[at]

@@ -106,12 +106,6 @@ class LogicalTensor(ctypes.Structure):
     ]
 
 
-class Version(ctypes.Structure):
-    """The C structure dnnl_version_t, up to the last field that is read here."""
-
-    _fields_ = [("major", c_int), ("minor", c_int), ("patch", c_int)]
-
-
 class Failed(Exception):
     """Raised when a call of the library does not succeed."""
 
@@ -144,9 +138,9 @@ class Library:
             raise Failed(f"{function.removeprefix('dnnl_graph_')}: {STATUS.get(status, status)}")
 
     def version(self) -> str:
-        self.handle.dnnl_version.restype = POINTER(Version)
-        version = self.handle.dnnl_version().contents
-        return f"oneDNN {version.major}.{version.minor}.{version.patch}"
+        # dnnl_version_t begins with major, minor and patch
+        self.handle.dnnl_version.restype = POINTER(c_int * 3)
+        return f"oneDNN {'.'.join(map(str, self.handle.dnnl_version().contents))}"
 
 
 def logical_tensor(entry: dict[str, Any], shape: list[int] | None) -> LogicalTensor:

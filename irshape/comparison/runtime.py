@@ -154,7 +154,9 @@ def _run(
     config = {"INFERENCE_PRECISION_HINT": hint}
     if request["device"] == "CPU":
         known = core.get_property("CPU", "SUPPORTED_PROPERTIES")
-        config |= {name: text for name, text in _exact(hint).items() if name in known}
+        # keeps the plugin from quantizing of its own accord; release 2023 has none of them
+        exact = {"KV_CACHE_PRECISION": hint, "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
+        config |= {name: text for name, text in exact.items() if name in known}
     if request["layers"] == "all":
         _watch_all(model, request.get("unasked", ()))
     # an output that has a Result already gets no second one, so each is found by what feeds it
@@ -180,12 +182,6 @@ def _run(
         element_type = tensor.get_element_type().get_type_name()
         values.append((name, port, element_type, list(tensor.get_shape()), file))
     return values
-
-
-def _exact(hint: str) -> dict[str, str]:
-    """Returns settings that keep the CPU plugin from quantizing of its own accord. Release 2023 has
-    none of them."""
-    return {"KV_CACHE_PRECISION": hint, "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
 
 
 def _watch_all(model: Any, unasked: Iterable[str]) -> None:

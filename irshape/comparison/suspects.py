@@ -19,25 +19,15 @@ REACH = 2
 """The pattern of a layer includes producers up to this many edges before the layer."""
 
 
-class Given(NamedTuple):
-    """An input of a suspected layer.
-
-    source: the output that feeds it. own: irshape's value, which is used if the device has no
-    suitable value.
-    """
-
-    source: OutputRef
-    own: Array | None
-
-
 class Suspect(NamedTuple):
     """An output that differs even if irshape computes it from the device's input values.
 
-    number: the number of its row. given: the inputs of its layer.
+    number: the number of its row. given: for each input of its layer, the output that feeds it, and
+    irshape's value if the device has no suitable value.
     """
 
     number: int
-    given: tuple[Given, ...]
+    given: tuple[tuple[OutputRef, Array | None], ...]
 
 
 def pattern_of(

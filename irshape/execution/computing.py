@@ -22,8 +22,8 @@ from .errors import ExecutionError
 from .memory import least_bytes
 from .refusals import valued_inputs, with_values
 
-_MOST_JUDGED = 4096
-"""The number of cached sizes of outputs after which the cache is cleared."""
+_MOST_CHECKED = 4096
+"""The number of checked sets of inputs after which the cache is cleared."""
 
 
 class LayerKernels:
@@ -33,11 +33,9 @@ class LayerKernels:
         self._declarations = declarations
         self._kernels = kernels
         self._by_layer: dict[Layer, tuple[Operation, Kernel]] = {}
-        self._judged: dict[tuple[object, ...], int] = {}
-        """Caches the bytes of outputs, by operation and the types, shapes and values of inputs."""
-        self._absent: dict[tuple[object, ...], int] = {}
-        """The number of missing optional inputs, by operation and the types and ranks of its
-        inputs."""
+        self._checked: dict[tuple[object, ...], tuple[int, int]] = {}
+        """Caches what `checked` returns, by operation and the types, shapes and values of inputs,
+        as far as the result depends on them."""
 
     def of(self, layer: Layer) -> tuple[Operation, Kernel]:
         """Returns the operation of a layer and the function that computes the layer. Raises
@@ -72,36 +70,30 @@ class LayerKernels:
         impure = operation.keeps_state or operation.bodies or operation in self._kernels
         return None if impure else operation
 
-    def bytes_of_outputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
-        """Returns how many bytes the outputs take at least, inferred from the values of the inputs.
+    def checked(self, operation: Operation, inputs: tuple[Array, ...]) -> tuple[int, int]:
+        """Returns the number of missing optional inputs, and how many bytes the outputs take at
+        least; 0 bytes if their sizes do not depend on values.
 
         Raises `Violation` if the operation refuses the inputs.
         """
+        valued = bool(operation.signature.valued) and not operation.bodies
         key: tuple[object, ...] = (
             operation,
-            *[(element_type_of(array), array.shape) for array in inputs],
-            *[array.tobytes() for array in with_values(operation, inputs)],
+            *[(element_type_of(each), each.shape if valued else each.ndim) for each in inputs],
+            *[array.tobytes() for array in (with_values(operation, inputs) if valued else ())],
         )
-        known = self._judged.get(key)
+        known = self._checked.get(key)
         if known is None:
-            if len(self._judged) >= _MOST_JUDGED:
-                self._judged.clear()
-            known = self._judged[key] = _judged(operation, inputs)
+            if len(self._checked) >= _MOST_CHECKED:
+                self._checked.clear()
+            tensors = [Tensor(element_type_of(each), PartialShape(each.shape)) for each in inputs]
+            absent = len(check_inputs(operation, tuple(tensors))) - len(inputs)
+            size = _bytes_of_outputs(operation, inputs) if valued else 0
+            known = self._checked[key] = absent, size
         return known
 
-    def absent_inputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
-        """Returns the number of missing optional inputs, which depends only on types and ranks."""
-        key = (operation, *[(element_type_of(array), array.ndim) for array in inputs])
-        absent = self._absent.get(key)
-        if absent is None:
-            abstract = tuple(
-                Tensor(element_type_of(array), PartialShape(array.shape)) for array in inputs
-            )
-            absent = self._absent[key] = len(check_inputs(operation, abstract)) - len(inputs)
-        return absent
 
-
-def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
+def _bytes_of_outputs(operation: Operation, inputs: tuple[Array, ...]) -> int:
     """Returns the least number of bytes of the outputs. Raises `Violation` for input values that
     the operation or the specification refuses. Exception: repeated values, e.g. of axes, that only
     the specification refuses."""

@@ -72,7 +72,15 @@ def random_inputs(
             if given is not None and layer in given
             else tensor.shape
         )
-        _drawable(tensor.element_type, wanted[layer.id], layer.name)
+        if wanted[layer.id].dims is None:
+            raise ValueError(
+                f"the input '{layer.name}' is of dynamic rank; "
+                f"give it a shape (--shape {layer.name}=[…])"
+            )
+        if tensor.element_type.is_dynamic:
+            raise ValueError(
+                f"the input '{layer.name}' is of dynamic element type; give it as a file"
+            )
     if any(not shape.is_static for shape in wanted.values()):
         wanted = {id: PartialShape(sizes) for id, sizes in Fitter(model).fitting(wanted).items()}
     types = {layer.id: inference.outputs(layer)[0].element_type for layer in model.parameters}
@@ -93,20 +101,10 @@ _PIECE = 1 << 20
 as many bytes as the final elements."""
 
 
-def _drawable(element_type: ElementType, shape: PartialShape, name: str) -> None:
-    if shape.dims is None:
-        raise ValueError(
-            f"the input '{name}' is of dynamic rank; give it a shape (--shape {name}=[…])"
-        )
-    if element_type.is_dynamic:
-        raise ValueError(f"the input '{name}' is of dynamic element type; give it as a file")
-
-
 def random_array(
     generator: np.random.Generator, element_type: ElementType, shape: PartialShape, name: str
 ) -> Array:
     """Draws one array of a static shape."""
-    _drawable(element_type, shape, name)
     sizes = shape.static
     assert sizes is not None
     total = prod(sizes)

@@ -184,12 +184,10 @@ class Interpreter:
         """Returns the outputs of one layer. `wanted`: which outputs to compute; None for all."""
         operation, kernel = self.kernels.of(layer)
         try:
-            absent = self.kernels.absent_inputs(operation, inputs)
-            if operation.signature.valued and not operation.bodies:
-                total = self.kernels.bytes_of_outputs(operation, inputs)
-                if total > self.max_memory:
-                    reason = f"its outputs would take {too_much(total, self.max_memory)}"
-                    raise ExecutionError(reason, layer)
+            absent, total = self.kernels.checked(operation, inputs)
+            if total > self.max_memory:
+                reason = f"its outputs would take {too_much(total, self.max_memory)}"
+                raise ExecutionError(reason, layer)
             if operation.bodies or operation.keeps_state or operation.spares_outputs:
                 context = self._context(layer, operation, wanted)
                 outputs = kernel(*inputs, *[None] * absent, **context)

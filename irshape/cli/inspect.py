@@ -116,14 +116,14 @@ def command(
 
 
 def _memory(inspection: Inspection, device: str | None, context: int | None) -> DeviceMemory | None:
-    from ..inspection.device_memory import DeviceMemory, DeviceSize
+    from ..inspection.device_memory import DeviceMemory
 
     if device is None:
         if context is not None:
             raise click.UsageError("--context needs --device, which names the device")
         return None
     with usage_errors():
-        memory = DeviceMemory(inspection, DeviceSize.parse(device), context)
+        memory = DeviceMemory(inspection, device, context)
     if context is not None and all(cache.fixed is not None for cache in memory.caches):
         click.echo(
             "irshape: --context changes nothing: no state and no KV cache input of the model "
@@ -154,10 +154,10 @@ def _of_memory(memory: DeviceMemory) -> Iterator[str]:
         if limit is not None:
             rows.append(("largest buffer allowed", _bytes(limit), "the device's default"))
     rows.append(("activations, at their peak", _span(memory.peak, _bytes), "by irshape's plan"))
-    room = memory.device.memory
+    room = memory.memory
     fits = "" if room is None else f"{'of' if memory.fits else 'too much for'} {_bytes(room)}"
     rows.append(("together", _span(memory.together, _bytes), fits))
-    yield f"memory on {memory.device.name}"
+    yield f"memory on {memory.device}"
     yield from _indented(rows, right=(1,), kept=(0,))
     yield f"  not known: {UNCOUNTED}"
 

@@ -25,7 +25,6 @@ FUNCTIONS = ("shape", "element-type")
 @click.argument("xpath", metavar="XPATH")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @form_option("text", "json", "jsonl")
-@click.option("-c", "--count", is_flag=True, help="Print only how many layers match in each file.")
 @click.option(
     "--timeout",
     type=Real(0.1),
@@ -34,7 +33,7 @@ FUNCTIONS = ("shape", "element-type")
     metavar="SECONDS",
     help="The longest time that the expression may take on one file.",
 )
-def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout: float) -> None:
+def command(xpath: str, paths: tuple[str, ...], form: str, timeout: float) -> None:
     """List the layers that an XPath 1.0 expression selects.
 
     \b
@@ -79,7 +78,7 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
             if form == "json":
                 rows += matched
             else:
-                for line in _lines(path, matched, form, count):
+                for line in _lines(matched, form):
                     click.echo(line)
     if form == "json":
         echo_json({"version": 1, "xpath": xpath, "matches": rows})
@@ -150,18 +149,10 @@ def _shape(dims: tuple[int, ...]) -> str:
     return f"[{','.join('?' if size < 0 else str(size) for size in dims)}]"
 
 
-def _lines(path: str, matched: list[dict[str, Any]], form: str, count: bool) -> Iterator[str]:
+def _lines(matched: list[dict[str, Any]], form: str) -> Iterator[str]:
     """Yields the lines to print for one file."""
     import json
 
-    if count:
-        value = matched[0]["value"] if matched and "value" in matched[0] else len(matched)
-        yield (
-            json.dumps({"path": path, "count": value})
-            if form == "jsonl"
-            else f"{plain(path)}: {value}"
-        )
-        return
     for match in matched:
         if form == "jsonl":
             yield json.dumps(match)

@@ -115,8 +115,8 @@ def command(
     for line in _traced(report) if trace else ():
         click.echo(line, err=True)
     part = since is not None or wanted.shard is not None
-    expected = _expected(wanted, () if part else paths, selection["per_file_ignores"])
-    useless = () if quiet else useless_settings(expected, files)
+    ignores = selection["per_file_ignores"]
+    useless = _unmatched(wanted, () if part else paths, ignores, files)
     clear = _cleared(report, wanted.configuration.devices.names) if verbose else ()
     for note in () if quiet else (*clear, *notes(finished, wanted, lacking), *useless):
         click.echo(f"irshape: {note}", err=True)
@@ -169,20 +169,6 @@ def _chosen_files(
         root = os.path.relpath(os.path.dirname(configuration or "") or ".")
         files = list(dict.fromkeys([*files, *in_git(search([root], empty=True))]))
     return wanted.part(files), []
-
-
-def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configuration:
-    """Returns the configuration, without the patterns that need not match any of the files.
-
-    If a folder is among `paths`, all patterns must match a file. Otherwise only the patterns of
-    --per-file-ignores (`ignores`) must; with --only-ir, i.e. in a hook, no pattern must.
-    """
-    if any(map(os.path.isdir, paths)):
-        return wanted.configuration
-    given = ignores if paths and not wanted.only_ir else ()
-    return wanted.configuration._replace(
-        per_file_ignores=given, policies=(), contracts=(), custom=()
-    )
 
 
 def _traced(report: Report) -> Iterator[str]:
@@ -251,14 +237,26 @@ def _validated(
     return finish(report, configuration)
 
 
-def useless_settings(configuration: Configuration, files: list[str]) -> Iterator[str]:
-    """Yields notes on patterns that match no file."""
+def _unmatched(
+    wanted: Chosen, paths: tuple[str, ...], ignores: Any, files: list[str]
+) -> Iterator[str]:
+    """Yields notes on patterns that match none of the files.
+
+    If a folder is among `paths`, all patterns must match a file. Otherwise only the patterns of
+    --per-file-ignores (`ignores`) must; with --only-ir, i.e. in a hook, no pattern must.
+    """
     from ..settings.patterns import matches
 
-    lists = [("per-file-ignores", [each for each, _ in configuration.per_file_ignores])]
-    lists += [("a policy", list(policy.files)) for policy in configuration.policies]
-    lists += [("a contract", list(contract.files)) for contract in configuration.contracts]
-    lists += [(f"rule {rule.id.code}", list(rule.files)) for rule in configuration.custom]
+    configuration = wanted.configuration
+    lists: list[tuple[str, Sequence[str]]] = []
+    if any(map(os.path.isdir, paths)):
+        ignores = configuration.per_file_ignores
+        lists += [("a policy", policy.files) for policy in configuration.policies]
+        lists += [("a contract", contract.files) for contract in configuration.contracts]
+        lists += [(f"rule {rule.id.code}", rule.files) for rule in configuration.custom]
+    elif not paths or wanted.only_ir:
+        ignores = ()
+    lists.insert(0, ("per-file-ignores", [pattern for pattern, _ in ignores]))
     for where, patterns in lists:
         for pattern in patterns:
             if not any(matches(pattern, file, configuration.root) for file in files):
@@ -296,11 +294,9 @@ def notes(finished: Finished, wanted: Chosen, lacking: list[str]) -> Iterator[st
     elif finished.baselined:
         yield f"the baseline hides {held}"
     if finished.stale:
-        entries = "entry" if finished.stale == 1 else "entries"
-        verb = "occurs" if finished.stale == 1 else "occur"
         yield (
-            f"{finished.stale} {entries} of the baseline no longer {verb}; "
-            "--update-baseline removes stale entries"
+            f"entries of the baseline that no longer occur: {finished.stale}; "
+            "--update-baseline removes them"
         )
     yield from forbidden_in_vain(wanted.configuration)
     others = sum(each.foreign for each in finished.report.files)

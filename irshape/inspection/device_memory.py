@@ -21,22 +21,6 @@ UNCOUNTED = (
 """Memory that a plugin also needs. Only the device can tell how much."""
 
 
-class DeviceSize(NamedTuple):
-    """The name of a device, and the size of its memory in bytes; None if the user does not give the
-    size."""
-
-    name: str
-    memory: int | None
-
-    @classmethod
-    def parse(cls, text: str) -> DeviceSize:
-        """Returns the device and size for a text such as `gpu` or `gpu:16GiB`. Raises
-        `ValueError`."""
-        name, colon, size = text.partition(":")
-        (device,) = device_names([name])
-        return cls(device, parse_size(size) if colon else None)
-
-
 class Cache(NamedTuple):
     """A variable, or an input used in place of a variable, e.g. for the keys of earlier tokens."""
 
@@ -60,8 +44,15 @@ class DeviceMemory:
     `to_dict` is the section `device_memory` of `irshape inspect --format json`.
     """
 
-    def __init__(self, inspection: Inspection, device: DeviceSize, context: int | None) -> None:
-        self.device = device
+    def __init__(self, inspection: Inspection, device: str, context: int | None) -> None:
+        """device: the name of the device, and perhaps the size of its memory, such as `gpu:16GiB`.
+
+        Raises `ValueError` for another text.
+        """
+        name, colon, size = device.partition(":")
+        (self.device,) = device_names([name])
+        self.memory = parse_size(size) if colon else None
+        """The bytes of the memory of the device; None if the user does not give the size."""
         self.context = context
         self.weights = inspection.used_bytes
         """The bytes of the constants, as they are stored."""
@@ -74,7 +65,7 @@ class DeviceMemory:
             ((0, None), *tensors, *caches), key=lambda each: each[0]
         )
         """The bytes of the largest tensor whose shape is known, constants and caches included."""
-        self.max_alloc = facts_of(device.name).max_alloc
+        self.max_alloc = facts_of(self.device).max_alloc
 
     @property
     def per_token(self) -> int | None:
@@ -107,12 +98,12 @@ class DeviceMemory:
     def fits(self) -> bool | None:
         """False if even the lower bound is too large; None if the size of the memory is not given.
         True does not guarantee that the model fits."""
-        return None if self.device.memory is None else self.known <= self.device.memory
+        return None if self.memory is None else self.known <= self.memory
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "device": self.device.name,
-            "memory": self.device.memory,
+            "device": self.device,
+            "memory": self.memory,
             "context": self.context,
             "weights": self.weights,
             "caches": [

@@ -168,7 +168,7 @@ def test_several_files_and_forms() -> None:
     first, second = EXAMPLES / "encoder.xml", EXAMPLES / "decoder.xml"
     lines = query("//layer[@type='Result']", first, second, "-f", "jsonl").stdout.splitlines()
     assert {json.loads(line)["path"] for line in lines} == {str(first), str(second)}
-    counted = query("//layer[@type='Result']", first, second, "--count").stdout.splitlines()
+    counted = query("count(//layer[@type='Result'])", first, second).stdout.splitlines()
     assert [line.rpartition(": ")[0] for line in counted] == [str(first), str(second)]
     assert sum(int(line.rpartition(": ")[2]) for line in counted) == len(lines)
     text = query("//layer[@type='Result']", first).stdout

@@ -1,5 +1,7 @@
 """Caches reports by the content of the file, the settings, and the version of irshape.
 
+No cache is used if plugins are installed or loaded, since their code may change at any time.
+
 An entry is a file whose name is a digest of the model's path and the settings, so that a changed
 model replaces its own entry. The entry also records which bytes of the .bin irshape read, and their
 digest. If the .bin changes in these bytes or in size, the entry is invalid. An entry that cannot be
@@ -42,27 +44,11 @@ def default_folder() -> str:
 
 @lru_cache(maxsize=1)
 def _program() -> bytes:
-    """Returns a digest of irshape's version, of the sizes and times of its files, and of
-    plugins."""
-    from ..rules.plugins import entry_point_files
-
+    """Returns a digest of irshape's version, and of the sizes and times of its files."""
     digest = blake2b(__version__.encode(), digest_size=16)
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         state = path.stat()
         digest.update(f"{path.name} {state.st_size} {state.st_mtime_ns};".encode())
-    for text in entry_point_files():
-        digest.update(text)
-    if entry_point_files():
-        import sys
-
-        from ..rules.plugins import plugin_rules
-
-        for rule in plugin_rules():
-            file = getattr(sys.modules.get(rule.__module__), "__file__", None)
-            if file and os.path.exists(file):
-                digest.update(
-                    f"{file} {os.stat(file).st_size} {os.stat(file).st_mtime_ns};".encode()
-                )
     return digest.digest()
 
 

@@ -14,7 +14,7 @@ from ..diagnostics.report import Diagnostic, FileReport
 from ..model.graph import Model, NotReadable
 from ..model.source import Source
 from ..rule_ids import INTERNAL_ERROR, UNREADABLE_FILE, RuleId
-from ..rules.plugins import registers_anything
+from ..rules.plugins import entry_point_files, registers_anything
 from ..rules.settings import Settings
 from ..settings.plugin_files import load, loaded
 from ..settings.selection import settings
@@ -102,7 +102,8 @@ def validate_many(targets: Sequence[Target], request: Request) -> Iterator[FileR
             known[applying] = settings(configuration, path)
         return known[applying]
 
-    folder = None if registers_anything() else request.cache or configuration.cache_dir
+    plugins_change = registers_anything() or entry_point_files()
+    folder = None if plugins_change else request.cache or configuration.cache_dir
     here = os.getcwd() if executor is not None else None
     weights, values, plugins = os.fspath(request.weights), request.values or None, loaded()
     tasks = [

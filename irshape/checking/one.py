@@ -146,7 +146,6 @@ def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileRepo
     """Returns the report on an unchanged file from the cache. Otherwise validates the file, and
     stores the report in the cache."""
     from ..model.weights import Weights
-    from ..rules.plugins import plugin_rules
     from .cache import Entry
 
     source, weights = opened
@@ -161,8 +160,7 @@ def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileRepo
     if model.format.is_ir:
         if model.weights is not None:
             entry.weights.reads = model.weights.reads
-        # which bytes of the .bin the rules of plugins read is not known
-        entry.put(report, whole=bool(settings.also or plugin_rules()))
+        entry.put(report, whole=bool(settings.also))
     return report
 
 

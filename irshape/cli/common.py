@@ -363,21 +363,22 @@ def load_for_shapes(path: str, weights: str) -> Model:
     return model
 
 
-def load_among(path: str, paths: Sequence[str], statuses: set[int]) -> Model | None:
-    """Loads one of several models. If the model cannot be read, says why on stderr, adds the exit
-    status to `statuses`, and returns None. Raises `OSError` if the file cannot be opened and is the
-    only one of `paths`.
+def load_each(paths: Sequence[str], statuses: set[int]) -> Iterator[Model]:
+    """Yields the models in several files. If a model cannot be read, says why on stderr, and adds
+    the exit status to `statuses`. Raises `OSError` for a single file that cannot be opened.
     """
-    try:
-        return load_or_exit(path)
-    except click.exceptions.Exit as ended:
-        statuses.add(ended.exit_code)
-    except OSError as problem:
-        if len(paths) < 2:
-            raise
-        click.echo(f"irshape: '{problem.filename or path}': {problem.strerror}", err=True)
-        statuses.add(2)
-    return None
+    for path in paths:
+        try:
+            model = load_or_exit(path)
+        except click.exceptions.Exit as ended:
+            statuses.add(ended.exit_code)
+        except OSError as problem:
+            if len(paths) < 2:
+                raise
+            click.echo(f"irshape: '{problem.filename or path}': {problem.strerror}", err=True)
+            statuses.add(2)
+        else:
+            yield model
 
 
 def pairs(

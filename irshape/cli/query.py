@@ -11,7 +11,7 @@ import click
 from ..diagnostics.renderers.common import plain
 from ..spelling import counted
 from .arguments import Command, Real
-from .common import echo_json, expand, form_option, load_among
+from .common import echo_json, expand, form_option, load_each
 
 if TYPE_CHECKING:
     from ..model.graph import Layer, Model
@@ -64,14 +64,13 @@ def command(xpath: str, paths: tuple[str, ...], form: str, timeout: float) -> No
             evaluator.check(xpath)
         except XPathError as problem:
             raise click.UsageError(f"the expression cannot be used: {problem}") from None
-        for path in files:
-            model = load_among(path, files, statuses)
-            if model is None:
-                continue
+        for model in load_each(files, statuses):
             try:
                 matched = list(matches(model, xpath, evaluator))
             except XPathError as problem:
-                click.echo(f"{path}: the expression could not be evaluated: {problem}", err=True)
+                click.echo(
+                    f"{model.path}: the expression could not be evaluated: {problem}", err=True
+                )
                 statuses.add(1)
                 continue
             nothing = nothing and not matched

@@ -10,7 +10,7 @@ import click
 from ..diagnostics.renderers.common import plain
 from ..spelling import counted
 from .arguments import Command
-from .common import echo, echo_json, expand, form_option, load_among, usage_errors
+from .common import echo, echo_json, expand, form_option, load_each, usage_errors
 from .tables import fitted, terminal_width
 
 if TYPE_CHECKING:
@@ -52,10 +52,7 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
     files = expand(paths)
     answers: list[Requirements] = []
     statuses: set[int] = set()
-    for path in files:
-        model = load_among(path, files, statuses)
-        if model is None:
-            continue
+    for model in load_each(files, statuses):
         inference = infer(model)
         with usage_errors():
             answers.append(Requirements(inference))

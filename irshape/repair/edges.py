@@ -223,7 +223,7 @@ def _added(
         f'<edge from-layer="{producer.id}" from-port="{output.id}" '
         f'to-layer="{layer.id}" to-port="{port.id}"/>'
     ).encode()
-    if data.endswith(b" />", 0, _end_of_tag(data, first)):
+    if data.endswith(b" />", 0, element_end(data, first)):
         text = text[:-2] + b" />"
     if last is not None:
         at = element_end(data, last)
@@ -232,10 +232,6 @@ def _added(
         edit = Edit(first, first, text + data[data.rfind(b">", 0, first) + 1 : first])
     shown = f"an edge from {producer.label}, port {output.id}, to port {port.id}"
     return Change("edge", (edit,), layer.offset, layer, "edge", None, shown, cost=cost)
-
-
-def _end_of_tag(data: bytes, start: int) -> int:
-    return data.find(b">", start) + 1
 
 
 def edges(sites: Sites, finding: Finding) -> Iterator[Change]:

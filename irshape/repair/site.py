@@ -85,8 +85,8 @@ class Sites:
     def attributes(self, element: int) -> dict[str, tuple[int, int, int]]:
         """Maps each attribute of an element to the offsets of its name, value and end."""
         if self._attributes[0] != element:
-            places = {name: place for name, *place in self.source.attributes(element)}
-            self._attributes = element, {k: (v[0], v[1], v[2]) for k, v in places.items()}
+            places = self.source.attributes(element)
+            self._attributes = element, {name: (at, begin, end) for name, at, begin, end in places}
         return self._attributes[1]
 
     def edge_of(self, finding: Finding) -> tuple[BodyResult, Edge] | None:

@@ -306,27 +306,19 @@ class Context:
                         mistyped.add(body.layers[source[0]])
         return mistyped
 
-    @cached_property
-    def without_outputs(self) -> set[Layer]:
-        """The layers that declare no output port although their operation has outputs."""
-        return {layer for layer, count in self.observed(OutputCount) if not count.declared}
-
-    @cached_property
-    def miscounted(self) -> set[Layer]:
-        """The layers with more or fewer inputs than their operations allow."""
-        return {layer for layer, fault in self.observed(Fault) if fault.rule == INPUT_COUNT}
-
 
 def _wired(context: Context, body: Body) -> Wiring:
     return wire(body)
 
 
 def _linked(context: Context, body: Body) -> Links:
+    miscounted = {layer for layer, each in context.observed(Fault) if each.rule == INPUT_COUNT}
+    miscounted |= {layer for layer, each in context.observed(OutputCount) if not each.declared}
     return Links(
         body,
         context.wiring(body),
         unread=context.torn or context.model.kind == "layers",
-        miscounted=context.miscounted | context.without_outputs,
+        miscounted=miscounted,
     )
 
 

@@ -102,13 +102,13 @@ class ExportMismatch(_ExportRule):
                         f"tokenizer outputs {tensor.element_type}{tensor.shape}"
                     )
                     yield cls.about(language, message)
-        for first, output, second, entry, axis in (
-            (TEXT_EMBEDDINGS, "inputs_embeds", LANGUAGE_MODELS[0], "inputs_embeds", -1),
-            (VISION_EMBEDDINGS, "last_hidden_state", LANGUAGE_MODELS[0], "inputs_embeds", -1),
-            (_DENOISER, "out_sample", *_DECODER),
-            *((ENCODER, "last_hidden_state", name, _ENCODED, -1) for name in DECODERS),
+        for source, target in (
+            ((TEXT_EMBEDDINGS, "inputs_embeds"), (LANGUAGE_MODELS[0], "inputs_embeds")),
+            ((VISION_EMBEDDINGS, "last_hidden_state"), (LANGUAGE_MODELS[0], "inputs_embeds")),
+            ((_DENOISER, "out_sample"), _DECODER),
+            *(((ENCODER, "last_hidden_state"), (name, _ENCODED)) for name in DECODERS),
         ):
-            yield from cls._sizes(export, (first, output), (second, entry), axis)
+            yield from cls._sizes(export, source, target)
         yield from cls._text_encoders(export)
         yield from cls._latents(export)
         for part, key, side, label in STATED_SIZES:
@@ -169,7 +169,7 @@ class ExportMismatch(_ExportRule):
             if folder.rstrip("_0123456789") != part or not isinstance(stated, int):
                 continue
             tensor = (member.inputs() if side == "input" else member.outputs()).get(label)
-            seen = channels(tensor) if key.endswith("channels") else last_size(tensor)
+            seen = channels(tensor)
             if seen is not None and seen != stated:
                 message = (
                     f"`{key}` of {folder}/config.json is {stated}, but `{label}` of the "
@@ -179,17 +179,16 @@ class ExportMismatch(_ExportRule):
 
     @classmethod
     def _sizes(
-        cls, export: Export, source: tuple[str, str], target: tuple[str, str], axis: int
+        cls, export: Export, source: tuple[str, str], target: tuple[str, str]
     ) -> Iterator[tuple[Member, Finding]]:
+        """Yields a finding if an output and the input that it feeds differ in size."""
         giving, taking = export.members.get(source[0]), export.members.get(target[0])
         if giving is None or taking is None:
             return
         given, taken = giving.outputs().get(source[1]), taking.inputs().get(target[1])
-        if given is None or taken is None or not given.shape.dims or not taken.shape.dims:
+        if given is None or taken is None or given.rank != taken.rank:
             return
-        if len(given.shape) != len(taken.shape):
-            return
-        if not given.shape[axis].compatible(taken.shape[axis]):
+        if channels(given) != channels(taken) and None not in (channels(given), channels(taken)):
             message = (
                 f"the input `{target[1]}` has shape {taken.shape}, but `{source[1]}` of "
                 f"{giving.name} has shape {given.shape}"
@@ -199,7 +198,7 @@ class ExportMismatch(_ExportRule):
 
 _ENCODED = "encoder_hidden_states"
 _DENOISER = "unet/openvino_model.xml"
-_DECODER = ("vae_decoder/openvino_model.xml", "latent_sample", 1)
+_DECODER = ("vae_decoder/openvino_model.xml", "latent_sample")
 STATED_SIZES = (
     ("text_encoder", "hidden_size", "output", "last_hidden_state"),
     ("unet", "in_channels", "input", "sample"),

@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     "--node-data",
     metavar="FILE",
     multiple=True,
-    help="Show values of layers or edges from a JSON file in the node data format of Model "
-    "Explorer.",
+    help="Show values of layers from a JSON file in the node data format of Model Explorer.",
 )
 @target_option
 @device_option

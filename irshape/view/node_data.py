@@ -1,9 +1,7 @@
-"""Reads values of layers and edges from other programs, in the formats of Model Explorer.
+"""Reads values of layers from other programs, in the format of Model Explorer.
 
 The JSON maps keys of nodes to values, with or without colours: `{"name": "latency", "results":
-{"encoder/add": {"value": 0.3}}}`. One file may contain several graphs, each under its name. Edges
-are in a file `{"name": "order", "overlays": […]}`. An overlay is `{"name": "stream 1", "edges":
-[{"sourceNodeId": "a", "targetNodeId": "b", "label": "1"}]}`. See
+{"encoder/add": {"value": 0.3}}}`. One file may contain several graphs, each under its name. See
 https://github.com/google-ai-edge/model-explorer/wiki/2.-User-Guide.
 """
 
@@ -29,11 +27,6 @@ def node_data_overlays(path: str, data: Any, numbering: Numbering) -> list[Overl
     Raises `ValueError` for anything but node data.
     """
     layers = _layers_by_key(numbering)
-    if isinstance(data, dict) and isinstance(data.get("overlays"), list):
-        return [
-            _edge_overlay(f"edges-{path}-{number}", str(data.get("name", "")), each, layers)
-            for number, each in enumerate(data["overlays"])
-        ]
     overlays: list[Overlay] = []
     for title, results in _graphs(data, PurePath(path).stem):
         values = {layers[key]: value for key, value in _values(results).items() if key in layers}
@@ -87,36 +80,6 @@ def _layers_by_key(numbering: Numbering) -> dict[str, int]:
             for name in port.tensor_names:
                 keys.setdefault(name, at)
     return keys
-
-
-def _edge_overlay(
-    id: str, file: str, overlay: Mapping[str, Any], layers: Mapping[str, int]
-) -> Overlay:
-    """Returns the overlay for additional edges in a file of Model Explorer."""
-    edges = []
-    notes: dict[int, list[str]] = {}
-    for edge in overlay["edges"]:
-        source, target = (layers.get(str(edge[end])) for end in ("sourceNodeId", "targetNodeId"))
-        if source is not None and target is not None:
-            label = str(edge.get("label") or "")
-            edges.append((source, target, label))
-            words = f": {label}" if label else ""
-            notes.setdefault(source, []).append(f"to {edge['targetNodeId']}{words}")
-            notes.setdefault(target, []).append(f"from {edge['sourceNodeId']}{words}")
-    name = str(overlay.get("name", ""))
-    about = (
-        f"{len(edges):,} of {len(overlay['edges']):,} edges of the file connect layers of "
-        "this model."
-    )
-    return Overlay(
-        id,
-        ": ".join(filter(None, (file, name))),
-        about,
-        [(at, 0.0, "; ".join(said[:20])) for at, said in notes.items()],
-        ((name or "at an edge of the file", "search1"),),
-        first=True,
-        edges=edges,
-    )
 
 
 def _overlay(id: str, title: str, values: Mapping[int, float | str], given: int) -> Overlay:

@@ -50,8 +50,6 @@ class Overlay(NamedTuple):
     focus: list[tuple[int, str]] = []  # noqa: RUF012  (a tuple's default, never changed)
     first: bool = False
     """Whether the page shows this overlay first."""
-    edges: list[tuple[int, int, str]] = []  # noqa: RUF012
-    """Additional edges to draw: from a layer, to a layer, and a label."""
     unmatched: list[str] = []  # noqa: RUF012
     """The keys in a file of node data that do not name a layer of the model."""
 

@@ -167,8 +167,6 @@ RESULTS = tuple(
         b"""{"main":{"name":"latency","results":{"reducemean2":{"value":0.3,"bgColor":"#ff0000"},
 "p0":{"value":"slow"}},"gradient":[{"stop":0,"bgColor":"green"},{"stop":1,"textColor":"red"}],
 "thresholds":[{"value":0.1,"bgColor":"red"}]}}""",
-        b"""{"name":"order","overlays":[{"name":"stream","edgeColor":"red","edgeWidth":2,"edges":
-[{"sourceNodeId":"p0","targetNodeId":"reducemean2","label":"1"}]}]}""",
     )
 )
 """What `crosscheck`, `run --stats` and `compare` print as JSON, of one layer, and node data of

@@ -356,11 +356,6 @@ NODE_DATA = {
     "a graph by its name": NodeData(
         {"main": {"name": "latency", "results": {"a": {"value": 1}}}}, "latency", {"a": "1"}
     ),
-    "edges": NodeData(
-        {"overlays": [{"edges": [{"sourceNodeId": "x", "targetNodeId": "a", "label": "late"}]}]},
-        "",
-        {"x": "to a: late", "a": "from x: late"},
-    ),
     "nothing that fits": NodeData(
         {"results": {"b": 1, "a": {"value": float("nan")}, "x": {"value": 10**400}}}, "data", {}
     ),

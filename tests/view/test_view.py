@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import json
 import re
 import sys
 from pathlib import Path
@@ -463,16 +462,6 @@ def test_ranges_of_a_run(browser: Browser, tmp_path: Path) -> None:
         "choice.dispatchEvent(new Event('change'))"
     )
     assert browser.all(".legend .scale")
-
-
-def test_edges_of_a_file_are_drawn(browser: Browser, tmp_path: Path) -> None:
-    path = activations(tmp_path, "m", "Exp", "Sin", "Exp")
-    edges = [{"sourceNodeId": "exp_0", "targetNodeId": "exp_2", "label": "same stream"}]
-    data = tmp_path / "edges.json"
-    data.write_text(json.dumps({"overlays": [{"name": "streams", "edges": edges}]}))
-    browser.open(view(path, "--node-data", data, "-o", tmp_path / "page.html"))
-    assert browser.texts(".overlay-edge text") == ["same stream"]
-    assert "to exp_2: same stream" in browser.panel
 
 
 def test_what_changed_between_two_exports(browser: Browser, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ class Canvas {
     this.net = net;
     this.page = page;
     this.view = { x: 0, y: 0, k: 1 };
-    this.scene = { frames: [], edges: [], cards: [], pills: [], links: [], w: 0, h: 0 };
+    this.scene = { frames: [], edges: [], cards: [], pills: [], w: 0, h: 0 };
     this.live = new Map();
     this.path = null;
     this.layers = {};
@@ -68,25 +68,10 @@ class Canvas {
     scene.w = root.w;
     scene.h = root.h;
     this.scene = scene;
-    this.linkOverlay();
     for (const shown of this.live.values()) shown.remove();
     this.live.clear();
     this.drawMapImage();
     this.draw();
-  }
-
-  /** The edges of the overlay, between the nodes that show their layers. */
-  linkOverlay() {
-    const overlay = this.page.overlays.of(this.net);
-    this.scene.links = [];
-    for (const [from, to, label] of overlay && overlay.edges ? overlay.edges.slice(0, MOST_DRAWN) : []) {
-      const [start, end] = [from, to].map((at) => this.itemOf(this.net.nodeShowing(this.net.layers[at])));
-      if (!start || !end || start === end) continue;
-      const points = [[start.x + start.w / 2, start.y + start.h / 2], [end.x + end.w / 2, end.y + end.h / 2]];
-      const left = Math.min(points[0][0], points[1][0]);
-      const top = Math.min(points[0][1], points[1][1]);
-      this.scene.links.push({ points, label, x: left - 60, y: top - 10, w: Math.abs(points[1][0] - points[0][0]) + 120, h: Math.abs(points[1][1] - points[0][1]) + 20 });
-    }
   }
 
   // what is in view
@@ -123,7 +108,6 @@ class Canvas {
     for (const item of edges) keep(item, this.layers.edges, (one) => this.edge(one));
     for (const item of cards) keep(item, this.layers.cards, (one) => this.card(one));
     for (const item of pills) keep(item, this.layers.cards, (one) => this.pill(one));
-    for (const item of this.scene.links.filter(inView)) keep(item, this.layers.cards, (one) => this.overlayEdge(one));
     for (const [item, shown] of this.live) {
       if (wanted.has(item)) continue;
       shown.remove();
@@ -265,15 +249,6 @@ class Canvas {
     ]);
   }
 
-  overlayEdge({ points, label }) {
-    const [[x, y], [endX, endY]] = points;
-    return drawn("g", { class: "overlay-edge" }, [
-      drawn("path", { d: curve(points), "marker-mid": "url(#tip" + this.net.side + ")" }),
-      drawn("circle", { cx: endX, cy: endY, r: 4 }),
-      label ? drawn("text", { x: (x + endX) / 2, y: (y + endY) / 2 - 5, "text-anchor": "middle", text: fitted(label, SMALL, 200) }) : null,
-    ]);
-  }
-
   idOf(node) {
     return "node-" + this.net.side + "-" + node.begin;
   }
@@ -292,7 +267,7 @@ class Canvas {
     const { scene } = this;
     const parts = [
       ...scene.frames.map((item) => this.frame(item)), ...scene.edges.map((item) => this.edge(item)),
-      ...scene.cards.map((item) => this.card(item)), ...scene.pills.map((item) => this.pill(item)), ...scene.links.map((item) => this.overlayEdge(item)),
+      ...scene.cards.map((item) => this.card(item)), ...scene.pills.map((item) => this.pill(item)),
     ];
     return drawn("svg", {
       xmlns: SVG, class: "graph export", width: scene.w + 40, height: scene.h + 40, viewBox: "-20 -20 " + (scene.w + 40) + " " + (scene.h + 40),
@@ -304,7 +279,6 @@ class Canvas {
   refresh() {
     for (const shown of this.live.values()) shown.remove();
     this.live.clear();
-    if (this.scene.byNode) this.linkOverlay();
     this.draw();
   }
 

@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple
 from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..rule_ids import SEVERITIES, Severity
+from ..spelling import with_noun
 
 _ENCODING = re.compile(r"""\A(\ufeff?<\?xml\b[^>]*?)\bencoding\s*=\s*(?:'[^']*'|"[^"]*")""")
 """The beginning of an XML declaration, up to its encoding; then the encoding."""
@@ -79,10 +80,7 @@ class Diagnostic(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Returns the finding for JSON. Leaves out `related`, `causes` and `fixes` if empty."""
         fields = self._asdict()
-        for name in LISTS:
-            if not fields[name]:
-                del fields[name]
-        return fields
+        return {name: value for name, value in fields.items() if value or name not in LISTS}
 
 
 class Trial(NamedTuple):
@@ -157,7 +155,7 @@ class Report:
             (len(self.files), "file"),
             *((self.count(severity), severity) for severity in SEVERITIES),
         )
-        totals = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+        totals = ", ".join(with_noun(count, noun) for count, noun in counts)
         return "\n".join((*findings, totals))
 
     def to_dict(self) -> dict[str, Any]:

@@ -75,12 +75,6 @@ class Numbering:
         return self._by_reference.get((tuple(reference["path"]), reference["id"]), -1)
 
 
-def model_document(shown: Shown, numbering: Numbering, histograms: bool = False) -> dict[str, Any]:
-    """Returns the document of a model. histograms: whether to read the .bin, and show histograms of
-    constants."""
-    return _Writer(shown, numbering, histograms).document()
-
-
 def unreadable_document(path: str, findings: list[Diagnostic]) -> dict[str, Any]:
     """Returns the document of a file from which no model can be read."""
     return {
@@ -93,7 +87,10 @@ def unreadable_document(path: str, findings: list[Diagnostic]) -> dict[str, Any]
     }
 
 
-class _Writer:
+class Writer:
+    """Writes the document of a model. histograms: whether to read the .bin, and show histograms of
+    constants."""
+
     def __init__(self, shown: Shown, numbering: Numbering, histograms: bool) -> None:
         self.shown = shown
         self.model = shown.model
@@ -115,6 +112,7 @@ class _Writer:
             self.symbols = {result.body: result for result in shown.symbols.result.walk()}
 
     def document(self) -> dict[str, Any]:
+        """Returns the document."""
         model = self.model
         self._body(model.net, Group("root", model.name, -1))
         sizes = {} if self.shown.symbols is None else self.shown.symbols.symbols

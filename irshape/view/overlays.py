@@ -23,11 +23,9 @@ from ..inspection.requirements import Requirements
 from ..model.graph import Layer
 from ..model.names import inputs_of
 from ..releases import Release, written
-from ..rules.settings import Devices
+from ..rules.settings import PLAIN, Devices, Settings
 from ..shapes import UNBOUNDED, Dimension
 from .document import Numbering
-
-NO_DEVICES = Devices()
 
 LARGEST = 1e30
 """The number that stands for infinity, which JSON does not have and a scale cannot show."""
@@ -72,17 +70,16 @@ def static_overlays(
     inference: Inference,
     symbols: Inference | None,
     numbering: Numbering,
-    target: Release | None = None,
-    devices: Devices = NO_DEVICES,
+    settings: Settings = PLAIN,
 ) -> list[Overlay]:
-    """Returns the overlays of costs, dynamic sizes, releases and devices. devices: the devices to
-    show; by default all."""
+    """Returns the overlays of costs, dynamic sizes, releases and devices. settings: the release and
+    the devices that interest the user; their overlays come first."""
     overlays = [*_costs(inference, numbering)]
     if symbols is not None and symbols.model.kind == "net":
         overlays.append(_dynamic(symbols, numbering))
     if inference.model.format.is_ir:
-        overlays.append(_releases(inference, numbering, target))
-        overlays += _devices(inference, numbering, devices)
+        overlays.append(_releases(inference, numbering, settings.target))
+        overlays += _devices(inference, numbering, settings.devices)
     return [overlay for overlay in overlays if overlay.values]
 
 

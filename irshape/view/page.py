@@ -32,26 +32,19 @@ SCRIPTS = (
 def page(document: dict[str, Any], title: str) -> str:
     """Returns the HTML of the page for a document."""
     parts = "\n".join(_asset(name) for name in SCRIPTS)
-    held = _json({"version": 1, "irshape": __version__, **document})
+    whole = {"version": 1, "irshape": __version__, **document}
+    # JSON in ASCII without `<`, so that no text in it can end the HTML element around it
+    held = json.dumps(whole, separators=(",", ":")).replace("<", "\\u003c")
     body = [
         "<noscript><p>This page shows a model, and needs JavaScript to draw it. It makes no "
         "request.</p></noscript>\n",
         f'<script type="application/json" id="document">{held}</script>\n',
     ]
-    scripts = [_layout(), f'(function () {{\n"use strict";\n{parts}\n}})();']
+    # each copy of the layout library must include its licence
+    layout = f"/* dagre\n{_asset('dagre.LICENSE.txt')}*/\n{_asset('dagre.min.js')}"
+    scripts = [layout, f'(function () {{\n"use strict";\n{parts}\n}})();']
     return html_page(title, _asset("view.css"), body, scripts, allowed="img-src blob:; ")
 
 
 def _asset(name: str) -> str:
     return files(__package__).joinpath("assets", name).read_text("utf-8")
-
-
-def _layout() -> str:
-    """Returns the layout library with its licence, which every copy must include."""
-    return f"/* dagre\n{_asset('dagre.LICENSE.txt')}*/\n{_asset('dagre.min.js')}"
-
-
-def _json(document: dict[str, Any]) -> str:
-    """Returns JSON in ASCII without `<`, so that no text in it can end the HTML element around
-    it."""
-    return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")

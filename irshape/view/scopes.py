@@ -509,7 +509,9 @@ def _part(
     scope: _Scope, members: Sequence[int | str], rank: dict[int, int], layers: Sequence[Layer]
 ) -> _Scope:
     ends = [
-        scope.scopes[member].name if isinstance(member, str) else _last_name(layers[member].name)
+        scope.scopes[member].name
+        if isinstance(member, str)
+        else layers[member].name.rpartition("/")[2]
         for member in (members[0], members[-1])
     ]
     first = members[0]
@@ -520,7 +522,3 @@ def _part(
         {member: scope.scopes[member] for member in members if isinstance(member, str)},
         [member for member in members if isinstance(member, int)],
     )
-
-
-def _last_name(name: str) -> str:
-    return name.rpartition("/")[2]

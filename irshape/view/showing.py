@@ -13,7 +13,7 @@ from ..inference.overview import dynamic_places
 from ..model.graph import Model, NotReadable
 from ..repair.diagnosis import diagnose
 from ..rules.settings import PLAIN, Settings
-from .document import Numbering, Shown, model_document, unreadable_document
+from .document import Numbering, Shown, Writer, unreadable_document
 from .overlays import Overlay, static_overlays
 
 if TYPE_CHECKING:
@@ -52,12 +52,8 @@ class Subject:
         self.model = model
         self.shown = shown = examined(model, settings, symbols=symbols)
         self.numbering = Numbering(model)
-        self.document = model_document(shown, self.numbering, histograms)
-        self.lay_over(
-            static_overlays(
-                shown.inference, shown.symbols, self.numbering, settings.target, settings.devices
-            )
-        )
+        self.document = Writer(shown, self.numbering, histograms).document()
+        self.lay_over(static_overlays(shown.inference, shown.symbols, self.numbering, settings))
 
     def lay_over(self, overlays: Iterable[Overlay]) -> None:
         """Adds overlays to the page. The overlays that are added last come first."""

@@ -108,18 +108,12 @@ def _finding(file: FileReport, diagnostic: Diagnostic, paint: Paint, options: Op
     if diagnostic.help:
         lines.append(f"  {paint('help:', 'bold')} {plain(diagnostic.help)}")
     for cause in diagnostic.causes:
-        lines.append(f"  {paint('possible cause:', 'bold')} {_cause(diagnostic, cause)}")
+        place = f" (line {cause['line']})" if cause["line"] != diagnostic.line else ""
+        lines.append(f"  {paint('possible cause:', 'bold')} {plain(cause['message'])}{place}")
     lines += [f"  {paint('also:', 'bold')} {each}" for each in _related(diagnostic)]
     if options.fixes:
         lines += _fixes(file, diagnostic, paint)
     return "\n".join(lines) + "\n"
-
-
-def _cause(diagnostic: Diagnostic, cause: Mapping[str, Any]) -> str:
-    """Returns text that describes a possible cause, with its line if it is not the finding's
-    line."""
-    place = f" (line {cause['line']})" if cause["line"] != diagnostic.line else ""
-    return plain(cause["message"]) + place
 
 
 def _related(diagnostic: Diagnostic) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from itertools import groupby
 from typing import Any
 
 from ..model.graph import Layer, Model
@@ -14,7 +13,7 @@ MOST_VALUES = 16
 LONGEST = 1 << 14
 """If the .bin is read, the page has the bytes only of constants of at most this many bytes."""
 MOST_BYTES = 1 << 20
-"""The maximum number of bytes of all constants on the page together."""
+"""The maximum number of bytes of these constants together. The first constants come first."""
 BEGINNING = 64
 """How many elements the page shows of a constant whose bytes it does not contain."""
 SAMPLE = 1 << 16
@@ -28,26 +27,8 @@ class Constants:
     def __init__(self, model: Model, histograms: bool) -> None:
         self.model = model
         self.histograms = histograms
-        self._longest = self._longest_held() if histograms else 0
+        self._left = MOST_BYTES if histograms else 0
         self._in_bin = model.format.is_ir and model.kind == "net"
-
-    def _longest_held(self) -> int:
-        """Returns the largest size in bytes such that all constants of at most this size fit on the
-        page together."""
-        sizes = []
-        for layer in self.model.walk():
-            if layer.is_constant:
-                try:
-                    sizes.append(self.model.constant(layer).size)
-                except ValueError:
-                    continue
-        longest, total = 0, 0
-        for size, equal in groupby(sorted(size for size in sizes if 0 <= size <= LONGEST)):
-            total += size * len(list(equal))
-            if total > MOST_BYTES:
-                break
-            longest = size
-        return longest
 
     def of(self, layer: Layer) -> dict[str, Any] | None:
         """Returns the description of a constant; None if its attributes describe none.
@@ -65,8 +46,11 @@ class Constants:
             "bytes": constant.size,
         }
         if constant.element_type.name != "string":
-            if 0 <= elements <= MOST_VALUES or 0 <= constant.size <= self._longest:
+            if 0 <= elements <= MOST_VALUES:
                 document |= _data(constant)
+            elif 0 <= constant.size <= min(LONGEST, self._left):
+                document |= _data(constant)
+                self._left -= constant.size
             if "data" not in document and self._in_bin:
                 document["offset"] = constant.offset
         if self.histograms:

@@ -56,14 +56,6 @@ Edge = tuple[int, int]
 """An edge: the positions of a layer and of one of its consumers."""
 
 
-class Run(NamedTuple):
-    """A part of a text in which a sequence of characters is repeated."""
-
-    start: int
-    period: int
-    times: int
-
-
 @dataclass
 class _Scope:
     """A group that is being built."""
@@ -414,31 +406,31 @@ def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> No
     text = bytes(numbers)
     scope.layers = []
     begin = 0
-    for run in sorted(_runs(text)):
-        scope.layers += members[begin : run.start]
-        begin = run.start + run.period * run.times
-        _add_run(scope, members[run.start : begin], run, rank, layers)
+    for start, end, period in sorted(_runs(text)):
+        scope.layers += members[begin:start]
+        _add_run(scope, members[start:end], period, rank, layers)
+        begin = end
     scope.layers += members[begin:]
 
 
 def _add_run(
     scope: _Scope,
     members: Sequence[int],
-    run: Run,
+    period: int,
     rank: dict[int, int],
     layers: Sequence[Layer],
 ) -> None:
-    ends = [layers[members[at]].type for at in (0, run.period - 1)]
+    ends = [layers[members[at]].type for at in (0, period - 1)]
     repeat = _Scope(" … ".join(dict.fromkeys(ends)), "repeat", rank[members[0]])
-    for number in range(run.times):
-        own = list(members[number * run.period : (number + 1) * run.period])
-        name = str(number + 1)
-        repeat.scopes[name] = _Scope(name, first=rank[own[0]], layers=own)
+    for number, start in enumerate(range(0, len(members), period), 1):
+        own = list(members[start : start + period])
+        repeat.scopes[str(number)] = _Scope(str(number), first=rank[own[0]], layers=own)
     scope.scopes[f"{repeat.first} {repeat.name}"] = repeat
 
 
-def _runs(text: bytes) -> list[Run]:
-    """Returns the repetitions in a text, without overlaps, the longest first."""
+def _runs(text: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yields the start, end and period of each repetition in a text, without overlaps, the longest
+    first."""
     candidates = []
     for period in range(LEAST_MEMBERS, min(LONGEST_PERIOD, len(text) // 2) + 1):
         # zero if a character equals the one a period later
@@ -451,13 +443,11 @@ def _runs(text: bytes) -> list[Run]:
             if count * period >= LEAST_RUN and len(set(text[start : start + period])) > 1:
                 candidates.append((count * period, -period, start))
     candidates.sort(reverse=True)
-    runs: list[Run] = []
     taken = bytearray(len(text))
     for length, negative, start in candidates[:MOST_CANDIDATES]:
         if not any(taken[start : start + length]):
             taken[start : start + length] = b"\1" * length
-            runs.append(Run(start, -negative, length // -negative))
-    return runs
+            yield start, start + length, -negative
 
 
 # parts

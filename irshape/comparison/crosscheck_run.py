@@ -111,8 +111,6 @@ class CrosscheckRun(LayerwiseRun):
         }
         self.suspects: list[Suspect] = []
         self.results: list[Array] = []
-        self.unrounded: list[Array] = []
-        """The results of a run without rounding to f16 or bf16; empty before this run."""
         self.unasked = unasked
         """Layers whose tensors were not requested from the device."""
         self._computed_unasked: dict[Layer, tuple[Array, ...]] = {}
@@ -350,11 +348,9 @@ class CrosscheckRun(LayerwiseRun):
             how, change = UNROUNDED, unrounded
         else:
             how, change = f"rounded to {precision} after every layer", rounding(precision)
-        rounded = self.unrounded if precision == "f32" else []
-        if not rounded:
-            session = self.session.sibling(rounding=change)
-            phase = f"running the model {how}"
-            rounded = self.explain_again(session, set(), phase, lambda row, *_: row)
+        session = self.session.sibling(rounding=change)
+        phase = f"running the model {how}"
+        rounded = self.explain_again(session, set(), phase, lambda row, *_: row)
         if not rounded:
             return
         results = [position for position, layer in enumerate(self.layers) if layer.is_result]
@@ -465,7 +461,7 @@ class CrosscheckRun(LayerwiseRun):
 
         session = self.session.sibling(rounding=unrounded)
         phase = f"running the model {UNROUNDED}"
-        self.unrounded = self.explain_again(session, suspects, phase, explained)
+        self.explain_again(session, suspects, phase, explained)
 
     def explain_again(
         self,

@@ -312,14 +312,12 @@ class _Recorded:
 
         Inputs that irshape computed may differ slightly, since processors round differently.
         """
-        if self.inputs.keys() != question.inputs.keys() or self.model != fingerprint(
-            question.model
-        ):
+        if self.inputs.keys() != question.inputs.keys():
             return False
-        for key, tensor in self.inputs.items():
-            array, given = tensor.array(), question.inputs[key]
-            if array.dtype != given.dtype or array.shape != given.shape:
-                return False
-            if not difference(array, given)[2]:
-                return False
-        return True
+        pairs = ((tensor.array(), question.inputs[key]) for key, tensor in self.inputs.items())
+        return self.model == fingerprint(question.model) and all(
+            array.dtype == given.dtype
+            and array.shape == given.shape
+            and difference(array, given)[2]
+            for array, given in pairs
+        )

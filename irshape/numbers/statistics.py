@@ -215,18 +215,13 @@ def _values(array: Array) -> Values:
 def merged(first: Values, second: Values) -> Values:
     """Combines the ranges of two arrays into the range of both."""
     counts = [part.elements - part.nan - part.inf for part in (first, second)]
-    parts = [part for part, count in zip((first, second), counts, strict=True) if count]
-    mean = (
-        sum((part.mean or 0.0) * (part.elements - part.nan - part.inf) for part in parts)
-        / sum(counts)
-        if parts
-        else None
-    )
+    total = (first.mean or 0.0) * counts[0] + (second.mean or 0.0) * counts[1]
+    parts = (first, second)
     return Values(
         first.elements + second.elements,
         min((part.lowest for part in parts if part.lowest is not None), default=None),
         max((part.highest for part in parts if part.highest is not None), default=None),
-        mean,
+        total / sum(counts) if any(counts) else None,
         *(a + b for a, b in zip(first[4:], second[4:], strict=True)),
     )
 

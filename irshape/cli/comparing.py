@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..diagnostics.renderers import formats
 from ..diagnostics.renderers.common import json_text, plain
 from .arguments import Real, Whole
 from .common import deliver, options
-from .reporting import Form, FormType, report_text
+from .reporting import Form, forms_option, report_text
 from .tables import fitted, text_table
 
 if TYPE_CHECKING:
@@ -103,17 +102,7 @@ answer_options = options(
         help="Show the N largest errors, as multiples of the tolerance. "
         "[default: 5 if something differs]",
     ),
-    click.option(
-        "-f",
-        "--format",
-        "forms",
-        type=FormType(formats()),
-        multiple=True,
-        metavar="FORMAT[=FILE]",
-        default=["text"],
-        help="Output format. May be repeated; at most one of them may omit =FILE. "
-        f"[default: text] One of: {', '.join(formats())}.",
-    ),
+    forms_option(stated="text", default=["text"]),
     output_file_option,
 )
 """The options that both `crosscheck` and `compare` have."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ..diagnostics.renderers import Options, formats, render
-from .common import echo, options, wants_colour
+from .common import Decorator, echo, options, wants_colour
 
 if TYPE_CHECKING:
     from ..diagnostics.report import Report
@@ -52,19 +52,27 @@ def _root() -> str:
     return os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()
 
 
-format_options = options(
-    click.option(
+def forms_option(*names: str, stated: str, **attributes: Any) -> Decorator:
+    """Returns the option `--format FORMAT[=FILE]`, passed as `forms`.
+
+    names: further names of the option. stated: how the help states the default.
+    """
+    return click.option(
         "-f",
         "--format",
-        "--output-format",
+        *names,
         "forms",
         type=FormType(formats()),
         multiple=True,
         metavar="FORMAT[=FILE]",
         help="Output format. May be repeated; at most one of them may omit =FILE. "
-        "[default: text; github under GITHUB_ACTIONS=true] "
-        f"One of: {', '.join(formats())}.",
-    ),
+        f"[default: {stated}] One of: {', '.join(formats())}.",
+        **attributes,
+    )
+
+
+format_options = options(
+    forms_option("--output-format", stated="text; github under GITHUB_ACTIONS=true"),
     click.option(
         "-o", "--output-file", metavar="FILE", help="Write the report to a file instead of stdout."
     ),

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..spelling import counted
 from .arguments import Command, Whole
 from .common import echo, echo_json, form_option, keep_apart, load_or_exit, weights_option
+from .comparing import cell, error_table, number, place, row
 from .pages import view_option, write_result
 from .running import (
     force_option,
@@ -185,22 +187,19 @@ def _json(
 
 
 def _stats(rows: list[Range]) -> list[str]:
-    from ..spelling import counted
-    from .comparing import cell, number, place
-
     head = ("min", "max", "mean", "NaN", "inf", "subnormal", "zero", "type", "shape", "output")
     lines = []
-    for row in rows:
-        statistics = row.values
-        if statistics is None or row.layer.is_constant:
+    for each in rows:
+        statistics = each.values
+        if statistics is None or each.layer.is_constant:
             continue
-        mark = (f", {row.runs} runs" if row.runs > 1 else "") + (
-            " beyond f16" if row.leaves_f16 else ""
+        mark = (f", {each.runs} runs" if each.runs > 1 else "") + (
+            " beyond f16" if each.leaves_f16 else ""
         )
         share = f"{statistics.zeros / statistics.elements:.0%}" if statistics.elements else "-"
         values = map(number, (statistics.lowest, statistics.highest, statistics.mean))
         counts = (statistics.nan, statistics.inf, statistics.subnormals)
-        tensor = (row.element_type, str(list(row.shape)), cell(row.layer, row.port) + mark)
+        tensor = (each.element_type, str(list(each.shape)), cell(each.layer, each.port) + mark)
         lines.append((*values, *(str(count or "-") for count in counts), share, *tensor))
     shown = text_table(
         head,
@@ -228,9 +227,6 @@ def _stats(rows: list[Range]) -> list[str]:
 
 
 def _simulation(simulation: Simulation) -> list[str]:
-    from ..spelling import counted
-    from .comparing import cell, error_table, place, row
-
     steps = sorted(
         simulation.steps,
         key=lambda step: (bool(step.breaks), step.departs, step.errors.max_abs or 0.0),

@@ -7,7 +7,6 @@ elements of an IR: `<layer>` with `<data>`, `<input>` and `<output>`, and `<edge
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
 from xml.parsers import expat
 
 from ..formats.ir.quoting import quoted
@@ -15,12 +14,8 @@ from ..inference.result import Inference
 from ..model.graph import Body, Layer, Model
 from .evaluator import SelectedNode
 
-
-class Place(NamedTuple):
-    """Where a match is: a byte offset in the file, and the layer that contains it."""
-
-    offset: int
-    layer: Layer | None
+Place = tuple[int, Layer | None]
+"""Where a match is: a byte offset in the file, and the layer that contains it."""
 
 
 class Document:
@@ -49,7 +44,7 @@ class Document:
         layers = {layer.offset: layer for layer in self.model.walk()}
         source = self.model.source
         return [
-            Place(
+            (
                 source.attribute(offsets[match.element], match.attribute)
                 if match.attribute
                 else offsets[match.element],
@@ -62,14 +57,13 @@ class Document:
         assert self._written is not None
         layer = None if match.layer is None else self._written.get(match.layer)
         if layer is None:
-            return Place(0, None)
+            return 0, None
         element = layer.offset
         if match.attribute and match.element != match.layer and layer.data_offset >= 0:
             element = layer.data_offset
         source = self.model.source
-        return Place(
-            source.attribute(element, match.attribute) if match.attribute else element, layer
-        )
+        offset = source.attribute(element, match.attribute) if match.attribute else element
+        return offset, layer
 
     def _net(self, model: Model) -> Iterator[str]:
         self._number = 0

@@ -118,7 +118,6 @@ class Builder:
         type: str,
         *inputs: NodeOutput,
         version: str | None = None,
-        name: str = "",
         **attributes: Any,
     ) -> tuple[NodeOutput, ...]:
         """Adds a layer and returns its outputs. attributes: by their names in the class in `ops/`.
@@ -126,7 +125,7 @@ class Builder:
         version: the opset; by default the first with this operation. Raises `Violation` if the
         layer cannot be inferred.
         """
-        outputs = self._added(type, inputs, version, name, attributes)
+        outputs = self._added(type, inputs, version, attributes)
         if isinstance(outputs, Fault):  # nobody knows how many outputs there are
             raise Violation.of(outputs._replace(says=outputs.message, at=""))
         return outputs
@@ -136,14 +135,13 @@ class Builder:
         type: str,
         *inputs: NodeOutput,
         version: str | None = None,
-        name: str = "",
         **attributes: Any,
     ) -> NodeOutput:
         """Adds a layer and returns its first output.
 
         A layer that cannot be inferred is reported later, when the whole model is inferred.
         """
-        outputs = self._added(type, inputs, version, name, attributes)
+        outputs = self._added(type, inputs, version, attributes)
         return (
             self.output(self.body.layers[-1], UNKNOWN) if isinstance(outputs, Fault) else outputs[0]
         )
@@ -153,7 +151,6 @@ class Builder:
         type: str,
         inputs: Sequence[NodeOutput],
         version: str | None,
-        name: str,
         attributes: dict[str, Any],
     ) -> tuple[NodeOutput, ...] | Fault:
         operation = registry.find(type, version) if version else registry.versions(type)[0]
@@ -162,7 +159,7 @@ class Builder:
             declared = operation.attributes[attribute]
             items += (declared.name, written(declared, value))
         layer = self.layer(
-            operation.type_name(), version or operation.version_name(), inputs, items, name=name
+            operation.type_name(), version or operation.version_name(), inputs, items
         )
         outputs = self.engine.infer_layer(layer, tuple(value.tensor for value in inputs)).outputs
         if isinstance(outputs, Fault):

@@ -195,7 +195,7 @@ def check_length(attribute: str, numbers: Sequence[Any], length: int) -> None:
         )
 
 
-def check_axes(axes: Sequence[int], rank: int, *, at: str = "axes") -> None:
+def check_axes(axes: Sequence[int], rank: int) -> None:
     """Raises `Violation` for repeated axes, and for axes out of range for the rank."""
-    within(axes, rank, at=at, of="input")
-    distinct(axes, at=at, rank=rank, rule=DUPLICATE_VALUES)
+    within(axes, rank, at="axes", of="input")
+    distinct(axes, rank=rank, rule=DUPLICATE_VALUES)

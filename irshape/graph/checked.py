@@ -7,7 +7,7 @@ from copy import copy
 from ..diagnostics.report import FileReport, LoadError, diagnostic
 from ..inference.body_engine import BodyEngine
 from ..inference.contrary_sizes import MAX_LAYERS, contrary_sizes
-from ..inference.result import Inference
+from ..inference.result import BodyResult, Inference
 from ..model.graph import Model
 from ..rules import Context, findings
 from ..rules.inputs_and_outputs import CollidingName
@@ -15,14 +15,13 @@ from ..rules.settings import PLAIN
 from .errors import GraphError
 
 
-def checked(model: Model) -> tuple[BodyEngine, Inference]:
-    """Infers a model. Returns a pair: the `BodyEngine`, and the inferred types and shapes. Raises
-    `LoadError` with the diagnostics if the model has errors."""
+def checked(model: Model) -> BodyResult:
+    """Returns the inferred types and shapes of a model. Raises `LoadError` with the diagnostics if
+    the model has errors."""
     if model.kind == "layers":
         raise GraphError("single layers are not a graph; give a whole model")
-    engine = BodyEngine(model)
-    inference = Inference(model, engine.infer_body(model.net, {}, compare=True))
-    context = Context(model, inference, PLAIN, reasons=False)
+    result = BodyEngine(model).infer_body(model.net, {}, compare=True)
+    context = Context(model, Inference(model, result), PLAIN, reasons=False)
     if any(finding.severity == "error" for finding in findings(context)):
         from ..examination import examine
 
@@ -32,7 +31,7 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
             source = model.source
             diagnostics = [diagnostic(finding, source) for finding in errors]
             raise LoadError(FileReport(model.path, len(context.every_layer), diagnostics, source))
-    return engine, inference
+    return result
 
 
 def refuse_contrary_sizes(declared: Inference) -> None:

@@ -310,13 +310,13 @@ class Editing(Building):
         for start in range(constant.offset, end, _AT_ONCE):
             part = min(_AT_ONCE, end - start)
             digest.update(self.bytes.view(start, part))
-            self.bytes.release(start, part)
+            self.bytes.release(start)
         return (*key, constant.element_type.name, constant.shape, digest.digest())
 
     # inputs and outputs of the graph
 
-    def reshape(self, shapes: Mapping[str, ShapeLike]) -> None:
-        """Changes the shapes of inputs. The inputs are given by tensor name, layer name or id.
+    def reshape(self, shapes: Mapping[Any, ShapeLike]) -> None:
+        """Changes the shapes of inputs, given as outputs, or by tensor name, layer name or id.
 
         Raises `KeyError`, and `GraphError` if a layer does not accept the new shapes.
         """
@@ -338,7 +338,7 @@ class Editing(Building):
         seq: axis 1 of each input whose axis 1 is dynamic.
         Raises `GraphError` if a layer does not accept the new shapes.
         """
-        shapes: dict[str, ShapeLike] = {}
+        shapes: dict[Output, ShapeLike] = {}
         for output in self.inputs:
             dims = list(output.shape.dims or ())
             if seq is not None and len(dims) > 1 and not dims[1].is_static:
@@ -346,10 +346,8 @@ class Editing(Building):
             if batch is not None and dims:
                 dims[0] = Dimension.of(batch)
             if dims and tuple(dims) != output.shape.dims:
-                shapes[output.layer.id] = PartialShape(tuple(dims))
-        with self.batch():
-            for id, shape in shapes.items():
-                self.content.by_id[id].set(shape=shape)
+                shapes[output] = PartialShape(tuple(dims))
+        self.reshape(shapes)
 
     def _input(self, name: str | Output | GraphLayer) -> Output:
         """Returns the input that `name` stands for. Raises `KeyError`, `GraphError`."""

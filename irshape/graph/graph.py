@@ -65,8 +65,7 @@ class Graph(Editing):
             from .opening import opened
 
             with collection_paused():
-                engine, inference = checked(model)
-                opened(self, model, inference.result, engine)
+                opened(self, model, checked(model))
 
     @property
     def op(self) -> Operations:

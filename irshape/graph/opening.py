@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from ..garbage_collection import collection_paused
-from ..inference.body_engine import BodyEngine
 from ..inference.result import BodyResult
 from ..model.graph import Model
 from ..model.ids import is_number
@@ -16,11 +15,10 @@ from .nodes import POSITION, GraphLayer, Input, Output
 from .structure import Content, Structure
 
 
-def opened(graph: Structure, model: Model, result: BodyResult, engine: BodyEngine) -> None:
+def opened(graph: Structure, model: Model, result: BodyResult) -> None:
     """Adds the layers of a model without errors to an empty graph. The model is not changed.
 
     The layers are made when the program first needs them, separately for each body.
-    engine: the object that inferred the model. The graph continues to use it.
     """
     for part in result.walk():
         for _, subject in part.observations:

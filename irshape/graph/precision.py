@@ -123,12 +123,12 @@ def _in_f16(part: Any) -> Any:
 
 def _parts_of(constant: GraphLayer) -> Iterator[Any]:
     """Yields the elements of a constant as f32, in parts, so that only one part is in memory."""
-    _, _, offset, size, _ = Constant.of(constant.raw.items, None)
+    offset = Constant.of(constant.raw.items, None).offset
     flat = np.ravel(np.asarray(constant.value))
     for start in range(0, flat.size, _AT_ONCE):
         with np.errstate(over="ignore"):
             yield flat[start : start + _AT_ONCE].astype(np.float32)
-        constant.graph.bytes.release(offset, size)
+        constant.graph.bytes.release(offset)
 
 
 _AT_ONCE = 1 << 20

@@ -170,5 +170,5 @@ def _in_parts(graph: Structure, offset: int, size: int) -> Iterator[Piece]:
             return
     for start in range(offset, offset + size, 1 << 24):
         part = graph.bytes[start : min(start + (1 << 24), offset + size)]
-        graph.bytes.release(start, len(part))
+        graph.bytes.release(start)
         yield Hole(len(part)) if not any(part[:64]) and part.count(0) == len(part) else part

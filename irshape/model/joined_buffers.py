@@ -61,7 +61,7 @@ class Pieces:
             start = self._known[key] = self._place(memoryview(kept), size)
         return start
 
-    def release(self, offset: int, size: int) -> None:
+    def release(self, offset: int) -> None:
         """Lets the system reclaim memory after a caller has read a mapped buffer."""
         _, view = self._buffer(offset)
         if view is not None and isinstance(view.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):

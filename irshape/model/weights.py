@@ -191,14 +191,19 @@ def is_lfs_pointer(data: bytes) -> bool:
 def raw_bytes(constant: Constant) -> bytes | None:
     """Returns the bytes of a constant; None if the .bin has fewer bytes than the shape needs."""
     weights = constant.weights
-    needed = (
-        constant.size
-        if constant.element_type.name == "string"
-        else constant.element_type.byte_size(constant.elements)
-    )
     if weights is None or min(constant.shape, default=0) < 0:
         return None
-    return weights.bytes_at(constant.offset, needed)
+    return weights.bytes_at(constant.offset, _needed(constant))
+
+
+def _needed(constant: Constant) -> int:
+    """Returns the number of bytes that the shape of a constant needs."""
+    element_type = constant.element_type
+    return (
+        constant.size
+        if element_type.name == "string"
+        else element_type.byte_size(constant.elements)
+    )
 
 
 def small_values(constant: Constant) -> tuple[int | float, ...] | None:
@@ -251,25 +256,7 @@ def array(constant: Constant) -> np.ndarray | None:
 
     from ..numpy_types import dtype_of, unpack
 
-    element_type = constant.element_type
-    raw: bytes | memoryview | None
-    if element_type.name == "string" or element_type.is_packed:
-        raw = raw_bytes(constant)
-        if raw is None:
-            return None
-        if element_type.name == "string":
-            strings = _strings(raw, constant.elements)
-            return (
-                None
-                if isinstance(strings, str)
-                else np.array(strings, dtype=object).reshape(constant.shape)
-            )
-        unpacked: np.ndarray = unpack(
-            np.frombuffer(raw, np.uint8), element_type, constant.elements
-        ).reshape(constant.shape)
-        return unpacked
-    weights = constant.weights
-    needed = element_type.byte_size(constant.elements)
+    element_type, weights, needed = constant.element_type, constant.weights, _needed(constant)
     if (
         weights is None
         or weights.data is None
@@ -277,12 +264,19 @@ def array(constant: Constant) -> np.ndarray | None:
         or not weights.holds(constant.offset, needed)
     ):
         return None
-    if not needed:
-        return np.empty(constant.shape, dtype_of(element_type))
-    viewed: np.ndarray = np.frombuffer(weights.view(constant.offset, needed), np.uint8).view(
-        dtype_of(element_type)
+    raw = weights.view(constant.offset, needed) if needed else b""
+    if element_type.name == "string":
+        strings = _strings(raw, constant.elements)
+        if isinstance(strings, str):
+            return None
+        return np.array(strings, dtype=object).reshape(constant.shape)
+    elements = np.frombuffer(raw, np.uint8)
+    elements = (
+        unpack(elements, element_type, constant.elements)
+        if element_type.is_packed
+        else elements.view(dtype_of(element_type))
     )
-    return viewed.reshape(constant.shape)
+    return elements.reshape(constant.shape)
 
 
 def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:

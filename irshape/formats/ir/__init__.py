@@ -10,11 +10,6 @@ from ..inputs import InputFormat, WeightsPath
 from .recognition import holds_single_layers, opened_text
 
 
-def _recognises(data: bytes) -> bool:
-    """Accepts every file, as the last format tried; the reader reports files that are no IR."""
-    return True
-
-
 def _read(source: Source, weights: WeightsPath) -> Model:
     from ...model.weights import Weights
 
@@ -39,4 +34,5 @@ def _read(source: Source, weights: WeightsPath) -> Model:
 
 FORMAT = Format("IR", is_ir=True)
 
-INPUT = InputFormat(FORMAT, _recognises, _read, opened_text)
+# the last format that is tried accepts every file; the reader reports files that are no IR
+INPUT = InputFormat(FORMAT, lambda data: True, _read, opened_text)

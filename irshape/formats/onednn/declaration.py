@@ -189,9 +189,9 @@ class GraphOperation(SourceNode):
             else value
         )
 
-    def note(self, message: str, *, at: str = "") -> None:
+    def note(self, message: str) -> None:
         """Reports a fact about the oneDNN library and this operation, with severity info."""
-        self.builder.report(OPERATION_CONSTRAINT, message, at=at, severity="info")
+        self.builder.report(OPERATION_CONSTRAINT, message, severity="info")
 
 
 FORMAT = word("NXC", "NXC", "NCX")

@@ -272,7 +272,7 @@ class _Reader:
         try:
             function = self.functions.get((domain, proto.op_type))
             if function is not None:
-                return self.call(function, proto, inputs, self.attributes(proto, scope), scope)
+                return self.call(function, inputs, self.attributes(proto, scope), scope)
             opset = scope.opsets.get(domain)
             if opset is None:
                 raise Violation(
@@ -311,7 +311,7 @@ class _Reader:
             body = function_body(operator, with_attributes(proto, attributes), inputs)
             if body is None:
                 raise UndeclaredOperator(proto.op_type, domain, operator.since_version)
-            return self.call(body, proto, inputs, attributes, scope)
+            return self.call(body, inputs, attributes, scope)
         except Violation as refusal:
             return self.opaque(proto, inputs, scope, refusal)
         except NotReadable:
@@ -363,7 +363,6 @@ class _Reader:
     def call(
         self,
         function: Any,
-        proto: Any,
         inputs: list[NodeOutput | None],
         attributes: dict[str, Any],
         scope: _Scope,

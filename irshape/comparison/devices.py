@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from itertools import count
+from mmap import mmap
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def weights_file(model: Model, folder: Path) -> str | None:
     weights = model.weights
     if weights is None or weights.state != "ready" or weights.data is None:
         return None
-    if weights.path is not None and weights.identity is not None:
+    if weights.path is not None and isinstance(weights.data, mmap):  # not of a URL
         return str(Path(weights.path).resolve())
     path = folder / "model.bin"
     with path.open("wb") as file:

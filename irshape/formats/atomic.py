@@ -11,8 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from .file_copy import FileSpan, copied, is_plain
-
 
 class Hole(NamedTuple):
     """A run of zeros in a file. It takes no disk space if the file system supports sparse files."""
@@ -20,7 +18,7 @@ class Hole(NamedTuple):
     size: int
 
 
-Piece = bytes | FileSpan | Hole
+Piece = bytes | Hole
 Content = bytes | Iterable[Piece]
 """The content of a file: bytes, or pieces that are written one after the other."""
 
@@ -116,11 +114,9 @@ def write_pieces(file: IO[bytes], data: Content) -> None:
         buffered.detach()
         return
     for piece in [data] if isinstance(data, bytes) else data:
-        if isinstance(piece, FileSpan):
-            copied(piece, file)
-        elif not isinstance(piece, Hole):
+        if not isinstance(piece, Hole):
             file.write(piece)
-        elif is_plain(file):
+        elif isinstance(file, io.BufferedWriter) and file.seekable():  # a plain file on disk
             file.truncate(file.seek(piece.size, os.SEEK_CUR))
         else:
             for start in range(0, piece.size, _PART):

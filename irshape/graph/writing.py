@@ -1,8 +1,7 @@
 """Writes a graph as an IR: the .xml and the .bin.
 
-The file system copies the original .bin without reading it into memory, and new constants are
-appended. If the graph no longer needs a large part of the .bin, the new .bin contains only the
-needed constants.
+The original .bin is copied in parts, and new constants are appended. If the graph no longer needs a
+large part of the .bin, the new .bin contains only the needed constants.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import IO
 
 from ..formats.atomic import Content, Hole, Piece, write_pieces, write_together
-from ..formats.file_copy import FileSpan
 from ..formats.ir.edits import with_edits
 from ..formats.ir.reader import read
 from ..formats.ir.writer import Layout, document
@@ -29,8 +27,8 @@ from .exporting import exported
 from .splicing import NotSpliceable, Splicer
 from .structure import Structure
 
-_BY_FILE = 1 << 16
-"""The file system copies constants of at least this many bytes."""
+_PART = 1 << 20
+"""The number of bytes of constants that are in memory at a time."""
 
 
 def text_of(graph: Structure, inference: Inference | None = None) -> bytes:
@@ -154,21 +152,8 @@ def _pieces(graph: Structure, layout: Layout | None) -> Iterator[Piece]:
     end = 0
     for start, offset, size in chunks:
         yield bytes(start - end)
-        yield from _in_parts(graph, offset, size)
+        for at in range(offset, offset + size, _PART):
+            part = graph.bytes[at : min(at + _PART, offset + size)]
+            graph.bytes.release(at)
+            yield Hole(len(part)) if not any(part[:64]) and part.count(0) == len(part) else part
         end = start + size
-
-
-def _in_parts(graph: Structure, offset: int, size: int) -> Iterator[Piece]:
-    """Yields the bytes of constants in parts. Bytes of the file from which the graph was loaded are
-    not copied in memory."""
-    origin = None if graph.source is None else graph.source.weights
-    if origin is not None and origin.path is not None and origin.identity is not None:
-        end = origin.size
-        if size >= _BY_FILE and offset + size <= end:
-            view = graph.bytes.view(offset, size)
-            yield FileSpan(origin.path, offset, size, origin.identity, view)
-            return
-    for start in range(offset, offset + size, 1 << 24):
-        part = graph.bytes[start : min(start + (1 << 24), offset + size)]
-        graph.bytes.release(start)
-        yield Hole(len(part)) if not any(part[:64]) and part.count(0) == len(part) else part

@@ -51,12 +51,6 @@ FORMATS = {
 """The `struct` format of an element of each type that `struct` knows."""
 
 
-def identity_of(file: int) -> tuple[int, ...]:
-    """Returns a key that identifies an open file and its contents at this time."""
-    status = os.fstat(file)
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
 class Weights:
     """The bytes of a .bin, or the reason why there are none.
 
@@ -75,8 +69,6 @@ class Weights:
         self.data = data
         self.state = state
         self.detail = detail
-        self.identity: tuple[int, ...] | None = None
-        """The mapped file's `identity_of`; None if `data` is not mapped from a file."""
         self.reads: set[tuple[int, int]] | None = None
         """A set to which the offset and size of every read are added; None to record nothing."""
 
@@ -99,7 +91,6 @@ class Weights:
                 if os.fstat(file.fileno()).st_size == 0:
                     return Weights(text, b"", "empty")
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-                identity = identity_of(file.fileno())
         except (OSError, ValueError) as problem:
             return Weights(
                 text, None, "unreadable", getattr(problem, "strerror", None) or str(problem)
@@ -107,9 +98,7 @@ class Weights:
         if is_lfs_pointer(data[: len(_LFS)]):
             data.close()
             return Weights(text, None, "lfs")
-        weights = Weights(text, data, "ready")
-        weights.identity = identity
-        return weights
+        return Weights(text, data, "ready")
 
     def __deepcopy__(self, memo: dict[int, object]) -> Weights:
         """Returns a copy that shares the bytes, since no code changes them."""

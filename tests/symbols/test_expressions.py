@@ -126,6 +126,7 @@ def test_a_normal_form_has_the_value_of_what_it_was_made_of(seed: int) -> None:
         (["2 * n == seq"], "seq // n", "2"),
         (["seq % 8 == 0"], "seq % 8", "0"),
         (["seq % 8 == 0"], "8 * (seq // 8)", "seq"),
+        (["seq // 2 == past // 3"], "past // 3 - seq // 2", "0"),
         (["seq % 8 == 0"], "(seq + 8) % 4", "0"),
         (["past >= 1"], "max(past, 1)", "past"),
         (["past > 3"], "min(past, 4)", "4"),

@@ -448,6 +448,11 @@ _SECTIONS = {
             lambda graph, _: f"{counted(graph.clean(), 'layer')} removed",
             "Remove layers that no output depends on, and layers that repeat a computation.",
         ),
+        _Change(
+            "--outline LAYER...",
+            lambda graph, given: f"the layers are now in {graph.outline(given['outline']).label}",
+            "Put these layers into the body of a Loop that runs once.",
+        ),
     ),
     "Precision and size": (
         _Change(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--axis", type=Whole(), help="Explain only this axis; -1 is the last one.")
 @shape_option("The shape of an input, which may name dimensions: input_ids=[batch,seq].")
 @assume_option
-@form_option("text", "json")
+@form_option("text", "json", "html")
 @weights_option
 def command(
     model: str,
@@ -70,6 +70,8 @@ def command(
         click.echo("\n".join(refusal), err=True)
     if form == "json":
         echo_json(document)
+    elif form == "html":
+        echo(_page(loaded.path if tensor is None else f"{loaded.path}: {tensor}", text))
     else:
         echo(text)
     if refusal:
@@ -92,3 +94,12 @@ def _obstacle(inference: Inference) -> str:
     except GraphError as problem:
         return str(problem)
     return "a layer does not accept these shapes of the inputs" if inference.refused else ""
+
+
+def _page(title: str, content: str) -> str:
+    """Returns an HTML page that shows a text of several lines."""
+    from ..diagnostics.renderers.as_html.markup import html_page, text
+
+    lines = "\n".join(map(text, content.split("\n")))
+    body = f"<h1>{text(title)}</h1>\n<pre>{lines}</pre>\n"
+    return html_page(title, "body { margin: 2em } pre { white-space: pre-wrap }", [body])

@@ -180,6 +180,7 @@ class Graph(Editing):
     copy = copying.duplicate
     around = surgery.around
     inline = inlining.inline
+    outline = inlining.outline
     why_not = patterns.why_not
     rewrite = rewriting.rewritten
     fold = folding.fold

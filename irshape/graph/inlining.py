@@ -1,6 +1,9 @@
-"""Replaces layers with bodies by the layers of their bodies."""
+"""Replaces layers with bodies by the layers of their bodies, and moves layers into a body."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
 
 from ..inference.bodies import bind
 from ..ops.bodies import BodyView, PortBinding
@@ -8,10 +11,11 @@ from ..ops.control_flow.if_else import If
 from ..ops.control_flow.iteration import Iteration
 from ..ops.control_flow.loop import Loop
 from ..ops.tensors import Tensor
+from .control_flow import built
 from .copying import transplant
 from .editing import Editing
 from .errors import GraphError, checked_count
-from .nodes import GraphLayer, Output
+from .nodes import GraphLayer, Output, by_rank, feeding
 
 MAX_ITERATIONS = 64
 """The largest number of iterations that `Graph.inline` unrolls by default."""
@@ -187,3 +191,52 @@ class _Unrolling:
             return parts[0]
         ordered = parts[::-1] if binding.stride < 0 else parts
         return self.graph.add_layer("Concat", *ordered, axis=binding.axis).output
+
+
+def outline(
+    graph: Editing, layers: Iterable[str | GraphLayer], *, name: str | None = None
+) -> GraphLayer:
+    """Moves layers into the body of a new Loop that runs once. Returns the Loop.
+
+    Change its `trip_count` to run the layers more often. Also moves constants that feed the layers.
+    Raises `KeyError`, and `GraphError` if a path leads from these layers through another layer back
+    to them.
+    """
+    chosen = {graph[each] if isinstance(each, str) else each for each in layers}
+    for layer in chosen:
+        graph._own(layer)
+        if layer.raw.is_parameter or layer.raw.is_result:
+            raise GraphError(f"{layer.label} must stay in the graph")
+    inside = sorted(chosen, key=by_rank)
+    constants = [
+        source
+        for layer in inside
+        for source in layer.producers
+        if source.raw.is_constant and source not in chosen
+    ]
+    inside = [*dict.fromkeys(constants), *inside]
+    sources = feeding(inside, set(inside))
+    ends = [
+        output
+        for layer in inside
+        if layer in chosen
+        for output in layer.outputs
+        if any(user.layer not in chosen for user in output.users)
+    ]
+
+    def body(*arguments: Output) -> list[Output]:
+        given = dict(zip(sources, arguments, strict=True))
+        home: Any = arguments[0].layer.graph
+        copies = transplant(inside, home, given)
+        return [copies[end] for end in ends]
+
+    if not sources or not ends:
+        raise GraphError("the given layers have no input from other layers, or feed no other layer")
+    with graph.changes:
+        loop = built(graph, Loop, (1, True, *sources), name, {"body": body})
+        with graph.batch():
+            for old, new in zip(ends, loop.outputs, strict=True):
+                graph._connect([user for user in old.users if user.layer not in chosen], new)
+                graph._move_names(old, new)
+        graph._remove_all(chosen)
+    return loop

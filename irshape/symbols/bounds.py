@@ -119,6 +119,8 @@ class Bounds(Facts):
             difference = expression - fact
             if self.range(difference)[0] >= 0:
                 return True
+            if depth == DEPTH and self.is_nonnegative(difference, depth - 2):
+                return True
         return False
 
     def _proven_by(
@@ -152,10 +154,14 @@ class Bounds(Facts):
         if number is not None:
             if number == 0:
                 raise ZeroDivisionError
+            if number < 0:
+                numerator, number = -numerator, -number
             return self._divided(numerator, int(number))
         whole = exactly_divided(numerator, divisor)
         if whole is not None:
             return whole
+        if self.is_nonnegative(numerator) and self.is_nonnegative(divisor - numerator - 1):
+            return self.number(0)
         return self._called(Call("//", (numerator, divisor)))
 
     def _called(self, call: Call) -> Expression:
@@ -193,6 +199,8 @@ class Bounds(Facts):
         nested = self._nested(inside, divisor)
         if nested is not None:
             return outside + nested
+        if self.is_nonnegative(inside) and self.is_nonnegative(divisor - 1 - inside):
+            return outside
         exact = self.divides(divisor, inside)
         return outside + self._called(Call("//", (inside, self.number(divisor)), exact))
 

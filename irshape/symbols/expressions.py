@@ -242,10 +242,17 @@ class Expression:
                     continue
                 numerator, divisor = atom.arguments
                 number = divisor.constant
-                if number is None or coefficient % number:
-                    continue
                 rest = monomial[:position] + monomial[position + 1 :]
-                share = coefficient // number
+                if number is not None:
+                    if coefficient % number:
+                        continue
+                    share: Coefficient = coefficient // number
+                else:
+                    other = divisor.atom
+                    if other is None or other not in rest:
+                        continue
+                    at = rest.index(other)
+                    rest, share = rest[:at] + rest[at + 1 :], coefficient
                 others = {m: c for m, c in self.terms.items() if m != monomial}
                 part = Expression({rest: share}, self.facts) * numerator
                 return Expression(others, self.facts) + part

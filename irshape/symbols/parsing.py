@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -25,6 +26,8 @@ _RELATIONS: Final[dict[type[ast.cmpop], str]] = {
     ast.Lt: "<",
 }
 MAX_LENGTH: Final = 1000
+_PYTHON_NUMBER: Final = re.compile(r"\b(?:[0-9]+[_a-zA-Z.]|True\b|False\b)")
+"""A number in another notation that Python reads: `1_000`, `0x10`, `1e3`."""
 
 
 def parse_expression(text: str, facts: Facts) -> Expression:
@@ -57,6 +60,8 @@ def parse_condition(text: str, facts: Facts) -> tuple[Expression, str, Expressio
 def _tree(text: str) -> ast.expr:
     if len(text) > MAX_LENGTH:
         raise ValueError(f"an expression has at most {MAX_LENGTH} characters, not {len(text)}")
+    if _PYTHON_NUMBER.search(text):
+        raise ValueError(f"'{text}': numbers are written in digits, such as 12")
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

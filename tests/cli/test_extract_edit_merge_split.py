@@ -94,6 +94,8 @@ edit without a name
 edit postprocess | edit tail.xml --output-type squash=f16 --output-layout squash=NC:CN | y:f32[?,3]
     | out:f16[3,?]
 edit f16 | edit m.xml --f16 --keep turned | x:f32[?,3] bias:f32[3] | first:f32[?,3] second:f32[?,3]
+edit outline | edit m.xml --outline double shift | x:f32[?,3] bias:f32[3]
+    | first:f32[?,3] second:f32[?,3] | double
 edit stateful | edit cache.xml --make-stateful past=present --beam-idx beam_idx --add-output present
     | new:f32[?,2] beam_idx:i32[?] | present:f32[?,2]
 merge with a prefix | merge m.xml m.xml --connect positive=x --prefix b/
@@ -393,7 +395,7 @@ def test_from_standard_input_to_standard_output(folder: Path) -> None:
     assert (status, out, "original .bin" in err) == (1, "", True)
 
 
-def test_a_loop_is_inlined(folder: Path) -> None:
+def test_a_loop_is_inlined_and_a_part_outlined_again(folder: Path) -> None:
     source = str(EXAMPLES / "recurrent.xml")
     arguments = ("edit", source, "--reshape", "sequence=[2,7,8]", "--inline", "lstm_iterator")
     status, _, err = call(*arguments, "-o", "out.xml")

@@ -68,6 +68,7 @@ inspect | {}
 inspect | {} --format json --sort parameters
 explain | {}
 explain | {} --format json
+explain | {} 2 --format html
 explain | {} 1 --axis 0
 diff | {} right.xml
 diff | right.xml {} --format json
@@ -75,6 +76,7 @@ edit | {} --fold --clean --f16 OUT
 edit | {} --drop-fake-quantize --batch 1..8 --compress-to-f16 OUT
 edit | {} --make-stateless --seq 4 --strip-weights OUT
 edit | {} --inline 2 --max-iterations 20 OUT
+edit | {} --outline 2 OUT
 edit | {} --restore-weights right.xml --remove 2 OUT
 edit | {} --cut 0 --add-output 1 --drop-unused-inputs OUT
 extract | {} --around 2 --distance 1 OUT

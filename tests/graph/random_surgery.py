@@ -282,6 +282,21 @@ def refactored(graph: Graph, feeds: dict[str, Any], chance: random.Random) -> No
             return
 
 
+def outlined(graph: Graph, feeds: dict[str, Any], chance: random.Random) -> None:
+    """Puts a layer and some that feed it into a Loop, and takes them out again or not."""
+    kinds = ("Parameter", "Const", "Result", "ReadValue", "Assign")
+    free = {layer for layer in graph.layers if layer.type not in kinds}
+    group = {chance.choice(sorted(free, key=graph.layers.index))}
+    for _ in range(chance.randint(0, 2)):
+        group |= {each for layer in group for each in layer.producers if each in free}
+    try:
+        loop = graph.outline(sorted(group, key=graph.layers.index))
+    except GraphError:
+        return  # a path leaves the layers and comes back, or they give no tensor
+    if chance.random() < 0.5:
+        graph.inline(loop)
+
+
 def recurrent(graph: Graph, feeds: dict[str, Any], chance: random.Random) -> None:
     """Turns an input and an output into a variable, and back; both are run."""
     pairs = [
@@ -339,6 +354,7 @@ STEPS = (
     loaded,
     joined,
     refactored,
+    outlined,
     recurrent,
 )
 

@@ -125,3 +125,37 @@ def test_a_loop_inside_a_loop_is_written_out(tmp_path: Path) -> None:
     assert not any(layer.bodies for layer in graph)
     inputs = {"x": np.float32([1, 2, 3])}
     np.testing.assert_allclose(outputs_of(graph, inputs, tmp_path)["y"], inputs["x"] * 5)
+
+
+def test_layers_become_the_body_of_a_loop(tmp_path: Path) -> None:
+    graph = Graph.load(EXAMPLES / "classifier.xml")
+    inputs = {
+        output.names[0]: RNG.standard_normal([dim.low or 1 for dim in output.shape]).astype("f4")
+        for output in graph.inputs
+    }
+    expected = irshape.run(graph, inputs)
+    chain = [layer for layer in graph.sorted() if not layer.raw.is_constant][2:9]
+    loop = graph.outline(chain, name="stage")
+    assert graph["stage"] is loop
+    assert not any(layer in graph for layer in chain)
+    check(graph)
+    actual = outputs_of(graph, inputs, tmp_path)
+    for name, array in expected.items():
+        np.testing.assert_allclose(actual[name], array, 1e-4, 1e-5)
+    graph.inline("stage")
+    check(graph)
+    actual = outputs_of(graph, inputs, tmp_path)
+    for name, array in expected.items():
+        np.testing.assert_allclose(actual[name], array, 1e-4, 1e-5)
+
+
+def test_layers_around_others_are_no_body() -> None:
+    graph = Graph(name="around")
+    x = graph.parameter("f32", "[3]", name="x")
+    first = op.relu(x, name="first")
+    last = op.exp(op.sin(first, name="between") + first, name="last")
+    graph.result(last, "y")
+    before = seen(graph)
+    with pytest.raises(GraphError, match="cycle"):
+        graph.outline(["first", "last"])
+    assert seen(graph) == before

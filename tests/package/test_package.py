@@ -159,7 +159,7 @@ import importlib, pkgutil, sys
 import irshape
 modules = [module.name for module in pkgutil.walk_packages(irshape.__path__, "irshape.")]
 for name in modules:
-    if not name.endswith("__main__") and name != "irshape.model_explorer.main":  # an extra's
+    if not name.endswith("__main__") and not name.startswith("irshape.model_explorer."):  # an extra
         importlib.import_module(name)
 for name in irshape.__all__:
     getattr(irshape, name)

@@ -266,6 +266,7 @@ def test_command(tmp_path: Path) -> None:
     ]
     status, text = said("explain", path, "--format", "json")
     assert json.loads(text)["bind"] == {"past": "[1,8,..128,64]", "new": "[1,8,..128,64]"}
+    assert said("explain", path, "--format", "html")[1].startswith("<!DOCTYPE html>")
     assert said("explain", path, "nothing")[0] == 2
     assert said("explain", path, "--axis", "1")[0] == 2
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..model.weights import Constant
+from ..spelling import counted
 from .editing import Editing
 from .errors import GraphError, checked_count
 from .nodes import GraphLayer, Output
 from .surgery import fixed_layers, variables_of
 
 SLACK = 4
-"""A cut may move by 1/SLACK of the size of a part, if it then goes through fewer tensors."""
+"""A cut may move by 1/`SLACK` of a part, if the moved cut goes through fewer tensors."""
 
 
 class _Place(NamedTuple):
     """A possible cut of a graph, between two layers in topological order.
-    reached: the weight of all layers before the cut.
+    reached: the weight of all layers before the cut. crossing: the tensors that the cut separates.
     """
 
     reached: int
@@ -26,18 +27,17 @@ class _Place(NamedTuple):
 def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
     """Returns the tensors at which `Graph.split` cuts a graph into a number of parts.
 
-    Balances the bytes of weights of the parts or, without weights, their numbers of layers. Moves
-    each cut a little, by at most 1/`SLACK` of a part, if it then goes through fewer tensors.
+    All parts get about the same bytes of weights or, without weights, the same number of layers. A
+    cut moves by at most 1/`SLACK` of a part if the moved cut goes through fewer tensors.
 
-    Raises `GraphError` if there are fewer layers than parts, and `ArgumentError` if the number is
-    not a whole number of 1 or more.
+    Raises `GraphError` if the graph cannot be cut into so many parts, and `ArgumentError` if the
+    number is not a whole number of 1 or more.
     """
     parts = checked_count(parts, "parts", 1)
     places = _places(graph)
     if len(places) < parts:
         raise GraphError(
-            f"the graph has only {len(places)} layers between which it can be cut, too few for "
-            f"{parts} parts"
+            f"the graph can be cut into at most {counted(len(places), 'part')}, not {parts}"
         )
     whole = places[-1].reached
     cuts: list[tuple[Output, ...]] = []
@@ -95,8 +95,8 @@ def _places(graph: Editing) -> list[_Place]:
 
 
 def _in_order(graph: Editing, fixed: set[GraphLayer]) -> list[GraphLayer]:
-    """Returns the layers that compute something, in topological order: each layer comes shortly
-    before its first consumer."""
+    """Returns the layers that compute something, except those in `fixed`, in topological order.
+    Each layer comes shortly before its first consumer."""
     order: dict[GraphLayer, None] = {}
     for end in graph.layers:
         waiting = [end] if end.raw.is_sink else []

@@ -46,7 +46,7 @@ class Building(Inferring):
         Arrays, numbers and strings become constants of the element type that the input takes.
         opset: the opset of the operation, such as 13 or `opset13`; by default the newest version
         that fits.
-        attributes: by their Python names (`irshape ops TYPE`).
+        attributes: the values, by the Python names that `irshape ops TYPE` prints.
         Raises `GraphError` for anything that the operation does not allow.
         """
         outputs = self.add_layer(type, *inputs, opset=opset, name=name, **attributes)._outputs
@@ -161,8 +161,8 @@ class Building(Inferring):
     def result(self, output: Output | GraphLayer, name: str | None = None) -> GraphLayer:
         """Adds an output to the graph. Returns its Result.
 
-        name: the name of the Result, which also becomes a name of the tensor. If the tensor has a
-        Result already, only the new Result gets the name.
+        name: the name of the Result, and a further name of the tensor. If the tensor has other
+        Results, the IR stores this tensor name only at the new Result.
         """
         source = self._output(output)
         with self.changes:
@@ -190,7 +190,7 @@ class Building(Inferring):
             self._give_output_names(result, wanted)
 
     def _name_tensor(self, output: Output, names: Iterable[str]) -> None:
-        """Gives a tensor a further name. Raises `GraphError` if another tensor has this name."""
+        """Sets the names of a tensor. Raises `GraphError` if another tensor has one of them."""
         wanted = tuple(dict.fromkeys((names,) if isinstance(names, str) else names))
         for name in wanted:
             if name in output._names:
@@ -205,9 +205,9 @@ class Building(Inferring):
                 self._give_output_names(end.layer, [name for name in own if name in wanted])
 
     def _output(self, given: Output | GraphLayer) -> Output:
-        """Returns a value as an output of this graph.
+        """Returns an output or a layer's only output as an output of this graph.
 
-        In a body, the value may be an output of the graph around the body: the layer with the body
+        In a body, the value may come from a graph around the body: the layer that contains the body
         then gets a further input. Raises `GraphError`, `TypeError`.
         """
         if type(given) is Output and given.layer in self.content.layers:
@@ -258,8 +258,8 @@ class Building(Inferring):
     def as_output(self, value: Any, element_type: ElementType | None = None) -> Output:
         """Returns a value as an output of this graph.
 
-        An array becomes a constant of the given element type. A list of numbers and outputs becomes
-        one tensor of rank 1, for example a shape.
+        An array or number becomes a constant of the given element type. A list that contains
+        outputs becomes one tensor of rank 1, for example a shape.
         """
         if isinstance(value, (Output, GraphLayer)):
             return self._output(value)
@@ -336,7 +336,7 @@ def unknown_attribute(operation: type[Operation], name: str) -> GraphError:
 
 
 def defaults(operation: type[Operation]) -> tuple[str, ...]:
-    """Returns the default values of an operation's attributes as texts, computed only once."""
+    """Returns the defaults of an operation's attributes as texts. Keeps them for later calls."""
     known = _DEFAULTS.get(operation)
     if known is None:
         known = _DEFAULTS[operation] = items_of(operation, {})
@@ -347,7 +347,7 @@ _DEFAULTS: dict[type[Operation], tuple[str, ...]] = {}
 
 
 def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns attributes as texts for `<data>`, in the order in which the operation declares them.
+    """Returns attributes as texts for `<data>`: name, value, next name … in the operation's order.
 
     Raises `GraphError` for an unknown or missing attribute, and for an unwritable value.
     """

@@ -18,11 +18,11 @@ class Ordered(dict[Any, int]):
 
 
 class Changes:
-    """The undo log of a net and its bodies. It is a context manager: changes are made in a `with`
-    block.
+    """The undo log of a net and its bodies: a context manager for a block of changes.
 
-    Every change goes through `set`, `put` and `drop`. If a block raises an error, the log restores
-    the state at the beginning of the block. When the outermost block succeeds, the log is cleared.
+    Every change goes through `set`, `put` or `drop`, or is announced to `keep`. If a block raises
+    an error, the log restores the state at the beginning of the block. When the outermost block
+    succeeds, the log is cleared.
     """
 
     def __init__(self) -> None:
@@ -32,12 +32,12 @@ class Changes:
         self.number = count(1).__next__
         """Returns a higher number at each call. A new key of an `Ordered` gets this number."""
         self.deferred: dict[Any, dict[Any, None]] | None = None
-        """During a `Graph.batch`, maps each graph to the layers to infer at its end."""
+        """During a `Graph.batch`: the layers of each graph to infer at the end of the batch."""
         self.at_end: Callable[[], None] | None = None
         """Checks the graph at the end of the outermost `with` block. An error undoes the block."""
 
     def start_behind(self, other: Changes) -> None:
-        """Makes `number` return only numbers above those that another undo log has returned."""
+        """Makes `number` return higher numbers than this log and another log have returned."""
         self.number = count(max(self.number(), other.number())).__next__
 
     def set(self, item: Any, name: str, value: Any) -> None:

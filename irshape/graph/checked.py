@@ -52,7 +52,7 @@ def refuse_contrary_sizes(declared: Inference) -> None:
 
 def refuse_colliding_names(declared: Inference) -> None:
     """Raises `GraphError` if an IR of version 10 cannot store the names of inputs and outputs: if
-    two tensors have one name, or if a Result declares names."""
+    two of them would have the same name, or if a Result declares names."""
     model = copy(declared.model)
     model.version = 10
     context = Context(model, Inference(model, declared.result), PLAIN, reasons=False)

@@ -13,10 +13,10 @@ from .errors import GraphError
 
 
 def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array, ElementType]:
-    """Returns a value as an array, converted to the given element type.
+    """Converts a value to an array of the given element type. Returns the array and its type.
 
-    Raises `GraphError` if it is not an array or does not fit the type. Without a given type, arrays
-    keep their type. Python floats become f32, integers i64, truth values boolean, and texts string.
+    Without a given type, arrays keep their type; Python floats become f32, integers i64, truth
+    values boolean, and texts string. Raises `GraphError` for a value that does not fit.
     """
     array, own = _own_array(value)
     if element_type is None and not isinstance(value, (np.ndarray, np.generic)):
@@ -60,7 +60,7 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
 
 
 def _own_array(value: Any) -> tuple[Array, ElementType]:
-    """Returns a pair: a value as an array, and the element type. Raises `GraphError`."""
+    """Converts a value to an array. Returns the array and its element type. Raises `GraphError`."""
     try:
         array = np.asarray(value)
     except ValueError:
@@ -83,13 +83,13 @@ def _own_array(value: Any) -> tuple[Array, ElementType]:
 
 
 _RANGES = {"f4e2m1": (-6.0, 6.0), "nf4": (-1.0, 1.0), "f8e8m0": (0.0, 2.0**127)}
-"""The smallest and largest number of each element type without infinity. A conversion would
-silently clip larger numbers."""
+"""The smallest and largest numbers of element types without infinity. For these types, a conversion
+silently clips larger numbers."""
 
 
 def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | None:
-    """Returns the element type of the constant for a Python value: f32, i64 or boolean if the
-    operand allows this type. Returns None for an array, which has a type already."""
+    """Returns the element type of the constant for a Python value: the first in `_WANTED` that the
+    input allows. Returns None if there is none, or for an array, which has a type already."""
     if isinstance(value, (np.ndarray, np.generic)) or not allowed:
         return None
     wanted = _WANTED.get(kind_of(value), ())
@@ -100,7 +100,7 @@ _WANTED = {"f": ("f32", "f16"), "i": ("i64", "i32", "f32"), "b": ("boolean",)}
 
 
 def kind_of(value: Any) -> str:
-    """Returns the `dtype.kind` for a value, such as `f` for reals; `i` for an empty list."""
+    """Returns the `dtype.kind` of a value, such as `f` for reals; `i` for an empty list."""
     try:
         array = np.asarray(value)
     except ValueError:

@@ -27,7 +27,7 @@ class _InParts:
 
     @property
     def part(self) -> Mapping[str, int]:
-        """The attributes of the port map entry for this input, such as `axis`."""
+        """The attributes of the port map entry for this input or output, such as `axis`."""
         names = ("axis", "start", "end", "stride", "part_size")
         return {name: getattr(self, name) for name in names}
 
@@ -50,7 +50,7 @@ class Carried(Marker):
 
 
 class Iteration:
-    """Marks the input of a Loop's body for the number of the iteration: an i64 scalar from 0."""
+    """Stands for the number of the iteration, an i64 scalar from 0, among the inputs of a Loop."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ class _Body:
         self.ends = ends
 
     def build(self, function: Callable[..., Any]) -> int:
-        """Calls the Python function. Returns how many outputs of the layer this body produces."""
+        """Calls the Python function. Returns how many of its values become outputs of the layer."""
         names = _argument_names(function)
         arguments = [
             self._parameter(marker, end, names[at] if at < len(names) else None)

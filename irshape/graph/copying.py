@@ -35,10 +35,10 @@ def duplicate(graph: G) -> G:
 
 
 def _copy_all(graph: Structure, twin: Editing, rebased: Rebased | None = None) -> None:
-    """Copies all layers with their ids and inferred tensors.
+    """Copies all layers of a graph to the empty graph `twin`, with their ids and inferred tensors.
 
-    rebased: the new offset of each constant that was already copied to the other graph; None if
-    both graphs share their .bin.
+    rebased: the new offsets of constants that were already copied to `twin`; None if both graphs
+    have the same .bin.
     """
     known, content = graph.content, twin.content
     outputs: dict[Output, Output] = {}
@@ -96,8 +96,8 @@ def transplant(
     """Adds copies of layers to the graph `target`. Returns a dictionary from old to new outputs.
 
     layers: in topological order.
-    fed: maps outputs that feed these layers to outputs of `target` that feed the copies.
-    named: a function from the name of a layer to the name of its copy.
+    fed: maps each output that feeds these layers to the output of `target` that replaces it.
+    named: a function from the name of a layer or tensor to the name of its copy.
     Raises `GraphError` if a copy does not accept the element types and shapes of its new inputs.
     """
     outputs = dict(fed)

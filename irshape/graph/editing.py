@@ -89,8 +89,8 @@ class Editing(Building):
     def _move_names(self, old: Output, new: Output, results: Iterable[GraphLayer] = ()) -> None:
         """Moves the names of one tensor to another tensor.
 
-        results: the Results that move to the new tensor with the names. If the new tensor is an
-        input of the graph, or has other Results, `results` declare the names instead of the tensor.
+        results: the Results that move to the new tensor, too. In the IR, they store the names
+        instead of the new tensor if that tensor is an input of the graph or has other Results.
         """
         names = [name for name in old._names if name not in new._names]
         others = new.layer.raw.is_parameter or any(each not in results for each in new._results)
@@ -393,7 +393,7 @@ class Editing(Building):
         self._give_name(new.layer, name)
 
     def cut(self, name: str | Output) -> Output:
-        """Makes a tensor an input of the graph, and removes the layers that only computed it.
+        """Makes a tensor an input of the graph, and removes layers and inputs that only it needed.
 
         Returns the output of the new Parameter, which has the names of the tensor. Raises
         `GraphError` in a body.
@@ -454,8 +454,8 @@ class Editing(Building):
                 self._settle(())
 
     def matching(self, selection: Selection) -> list[GraphLayer]:
-        """Returns the layers that match any of the glob patterns by their name or type, or for
-        which a function returns True. As in OpenVINO, the case of types does not matter."""
+        """Returns the layers whose name or type matches any of the glob patterns, or for which a
+        function returns True. As in OpenVINO, upper and lower case in types are the same."""
         if callable(selection):
             return [layer for layer in self.layers if selection(layer)]
         patterns = [selection] if isinstance(selection, str) else list(selection)

@@ -81,7 +81,7 @@ class GraphError(ValueError):
     operand: the name of the input or attribute at fault, if known.
     expected, actual: what the operation accepts, and what it would get.
     help: advice.
-    argument: the name of the argument that is wrong, or that the call should have.
+    argument: the name of the wrong or missing argument of the call, if known.
     place: the line of the program that made the call.
     """
 

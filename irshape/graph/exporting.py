@@ -102,7 +102,7 @@ def _exported_layer(graph: Structure, node: GraphLayer, layout: Layout | None) -
 
 
 def _port(port: Port, output: Output, names: str | None) -> Port:
-    """Returns an output port that declares the element type, shape and names of a tensor."""
+    """Returns a port that declares the element type and shape of a tensor, and `names`."""
     tensor = _declared(output)
     precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
     if isinstance(port, PortElsewhere):
@@ -114,9 +114,9 @@ def _port(port: Port, output: Output, names: str | None) -> Port:
 
 
 def _declared(output: Output) -> Tensor:
-    """Returns the element type and shape that the ports of a tensor should declare: those that are
-    inferred. Exception: if a loaded port declares less, e.g. `?` for an inferred 3, it keeps its
-    declaration until the inferred shape changes."""
+    """Returns the element type and shape that the ports of a tensor should declare. These are the
+    inferred ones. Exception: if a loaded port declares less, e.g. `?` for an inferred 3, it keeps
+    its declaration until the inferred shape changes."""
     tensor, loaded = output.tensor, output.loaded
     if loaded is None or loaded.shape != tensor.shape or output.layer.raw.is_parameter:
         return tensor

@@ -13,18 +13,17 @@ if TYPE_CHECKING:
     from ..execution.session import Session
 
 MAX_BYTES = 1 << 24
-"""The default of `max_bytes` of `Graph.fold`: the largest tensor that becomes a constant."""
+"""The default of `max_bytes` of `Graph.fold`."""
 
 
 def fold(graph: Editing, *, max_bytes: int = MAX_BYTES, decompress: bool = False) -> int:
-    """Replaces layers whose outputs depend only on constants or static shapes by constants.
+    """Replaces layers by constants if their outputs depend only on constants or static shapes.
     Returns the number of replaced layers.
 
-    max_bytes: the layer stays if an output is larger.
-    decompress: also replace the layers that decompress weights, for example from i8 to f32. This
-    makes the .bin larger, and fixes the precision of the decompression, which a device may compute
-    more exactly. By default, these layers stay, but layers that depend only on decompressed weights
-    are replaced.
+    max_bytes: layers with a larger output stay, unless shape inference computes their output.
+    decompress: whether to replace also the layers that decompress weights, for example from i8 to
+    f32. The .bin then gets larger, and a device can no longer decompress the weights more exactly.
+    By default, these layers stay, but layers that depend only on decompressed weights are replaced.
     """
     from ..execution.session import Session
 

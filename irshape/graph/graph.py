@@ -149,16 +149,16 @@ class Graph(Editing):
     def split(
         self, *cuts: str | Output | Sequence[str | Output], parts: int | None = None
     ) -> list[Graph]:
-        """Returns parts of this graph as graphs. Run one after another, they compute the outputs of
-        this graph.
+        """Cuts this graph into parts, and returns them as graphs. Run one after another, the parts
+        compute the outputs of this graph.
 
-        cuts: the output tensors of each part except the last: a tensor, a name, or a list of them.
-        Each part has as inputs the inputs of the graph and the tensors of earlier parts that it
-        needs, with the same names. A constant is in every part that uses it.
-        parts: instead of cuts, the number of parts. All have about the same bytes of weights, and
-        the cuts go through as few tensors as possible.
+        cuts: for each part except the last, its output tensors: a tensor, a name, or a list of
+        these. The inputs of a part are tensors of earlier parts and inputs of this graph; they keep
+        their names. A constant is in every part that uses it.
+        parts: the number of parts, instead of cuts. All parts get about the same bytes of weights,
+        and the cuts prefer places with few tensors.
         Raises `KeyError`, `ValueError` for cuts and parts together, and `GraphError` if a variable
-        is read in one part and assigned in another, or the graph has too few layers.
+        is read in one part and assigned in another, or if the graph has too few layers.
         """
         if cuts and parts is not None:
             raise GraphError("give either cuts or the number of parts, not both")

@@ -112,15 +112,16 @@ class Inferring(Structure):
         return self._infer(layer)
 
     def _check_variables(self) -> None:
-        """Raises `GraphError` for an Assign whose variable has no ReadValue, or a ReadValue of
-        another element type or shape."""
+        """Raises `GraphError` for an Assign whose variable is not read, or is read by a ReadValue
+        of another element type or shape."""
         held = by_variable(self.states, "readvalue")
         for assign in self._unread():
             known = ", ".join(f"'{name}'" for name in held) or "none"
             raise GraphError(
-                f"{assign.graph.where(assign)}: the variable '{variable_of(assign)}' has no "
-                "ReadValue in the same body on which a Result or an Assign depends",
-                help=f"connect one, or remove the Assign first (variables that are read: {known})",
+                f"{assign.graph.where(assign)}: nothing reads the variable '{variable_of(assign)}'"
+                ": no Result or Assign of the same body depends on its ReadValue",
+                help="connect a ReadValue of the variable, or remove the Assign first "
+                f"(variables that are read: {known})",
             )
         for variable, assigns in by_variable(self.states, "assign").items():
             for assign in assigns:
@@ -136,11 +137,11 @@ class Inferring(Structure):
                     raise GraphError.of(faults[0], assign.type, where, assign.place)
 
     def _unread(self) -> list[GraphLayer]:
-        """Returns the Assigns without a ReadValue of their variable, in the net and its bodies.
+        """Returns the Assigns, in the net and its bodies, whose variable OpenVINO does not read.
 
-        OpenVINO looks for the ReadValue among the layers of the same body on which a Result or an
-        Assign depends. OpenVINO does not read a body if nothing depends on the layer that contains
-        the body.
+        OpenVINO finds a ReadValue only in the body of the Assign, and only if a Result or an Assign
+        depends on the ReadValue. OpenVINO ignores a body if nothing depends on the layer that
+        contains the body.
         """
         read = {
             (layer.graph, variable)
@@ -223,9 +224,9 @@ class Inferring(Structure):
         return body
 
     def _take(self, result: BodyResult) -> None:
-        """Stores the types and shapes that were inferred when the layer of this body was inferred.
+        """Stores the types and shapes that inference of the layer around this body has found.
 
-        Raises `GraphError`.
+        Raises `GraphError` if a layer of the body refuses its inputs or attributes.
         """
         layers = {layer.raw: layer for layer in self.content.layers}
         fed: list[GraphLayer] = []

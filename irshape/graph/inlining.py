@@ -28,7 +28,7 @@ def inline(
 
     The condition of an If, and the number of iterations of a Loop or TensorIterator, must be known.
     The layers of the body are copied once for each iteration.
-    max_iterations: the limit for the number of iterations.
+    max_iterations: the largest number of iterations for which a layer is replaced.
     Raises `KeyError`, `GraphError`.
     """
     if isinstance(layer, str):
@@ -86,7 +86,7 @@ def _copied(
     graph: Editing, layer: GraphLayer, tag: str, fed: dict[str, Output], suffix: str
 ) -> dict[str, Output]:
     """Copies the layers of a body into the graph around it. Returns the outputs that replace the
-    Results, by the Results' ids. fed: the outputs that replace the Parameters, by id."""
+    Results of the body. fed: the outputs that replace its Parameters. Both are given by id."""
     body = layer.bodies[tag]
     given = {body.content.by_id[id]._outputs[0]: output for id, output in fed.items()}
     inside = [

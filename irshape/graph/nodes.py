@@ -33,9 +33,9 @@ class _Part:
 
 
 def _operator(type: str, *, reflected: bool = False, of_boolean: str = "") -> Callable[..., Output]:
-    """Returns the method for a Python operator, such as `+`. It adds a layer to the innermost graph
-    of its operands. reflected: whether the other operand is the first input. of_boolean: the type
-    of the layer if the first operand is boolean; by default `type`."""
+    """Returns the method for a Python operator, such as `+`. The method adds a layer to the
+    innermost graph of its operands. reflected: whether `self` is the second input. of_boolean: the
+    type of the layer if `self` is boolean; by default `type`."""
 
     def operate(self: Output, *other: Any) -> Output:
         inputs = (*other, self) if reflected else (self, *other)
@@ -101,8 +101,8 @@ class Output(_Part):
     def replace_uses(self, new: Output, inputs: Iterable[Input] | None = None) -> None:
         """Connects `new` to every input that this output feeds, or only to the given `inputs`.
 
-        If this output feeds the layer of `new`, this connection stays: a layer can be inserted
-        after this output. Raises `GraphError`, also for an input that this output does not feed.
+        The inputs of the layer of `new` stay connected: a layer can be inserted after this output.
+        Raises `GraphError`, also for an input that this output does not feed.
         """
         ends = self.users if inputs is None else tuple(inputs)
         for end in ends:
@@ -190,8 +190,8 @@ def described(output: Output) -> str:
 
 
 def innermost(values: Iterable[Any], home: Any = None) -> Any:
-    """Returns the innermost graph that contains one of the given outputs or layers; None if none is
-    given. Also looks for them inside lists and markers."""
+    """Returns the innermost graph that contains one of the given outputs or layers, also inside
+    lists and markers. Returns None if no output or layer is given."""
     for each in values:
         if isinstance(each, Output):
             graph = each.layer.graph
@@ -259,8 +259,8 @@ class Input(_Part):
 
 
 POSITION = 1 << 40
-"""The distance between the ranks of neighbouring layers of a file. Layers that are inserted between
-two layers get ranks in between."""
+"""The distance between the ranks (see `GraphLayer.rank`) of neighbouring layers of a file. A layer
+that is inserted between two layers gets a rank in between."""
 
 _NO_BODIES: Mapping[str, Any] = MappingProxyType({})
 
@@ -294,7 +294,7 @@ class GraphLayer(_Part):
         self._path, self._line = "", 0
         self.rank = 0
         """A number that is higher than the ranks of all producers, so that ranks give a topological
-        order. Inserting a layer between two layers does not change their ranks."""
+        order. Inserting a layer between two layers of a file does not change their ranks."""
         self.operation = operation
         self.bodies: Mapping[str, Any] = _NO_BODIES
         """The graphs inside an If, Loop or TensorIterator, by tag: `body`, or `then_body` and
@@ -411,7 +411,7 @@ class GraphLayer(_Part):
     def output_names(self) -> tuple[str, ...]:
         """The names of this output of the graph; empty if the layer is no Result. Can be assigned.
 
-        They are the names that the Result declares or, without any, the names of the tensor.
+        A Result that declares no names has the names of its tensor.
         """
         if not self.raw.is_result:
             return ()

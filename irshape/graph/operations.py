@@ -46,8 +46,8 @@ _NAMES = {
     "SoftSign": "softsign",
     "TopK": "topk",
 }
-"""Functions whose name does not follow from the type of the operation. They have the names that
-`openvino.opset` uses, if it has the operation."""
+"""The names of functions that do not follow from the type of the operation. If `openvino.opset` has
+the operation, the names are the same there."""
 
 _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -75,8 +75,8 @@ def _type_of(name: str) -> str | None:
 class Operations:
     """The operations as functions.
 
-    graph: the graph to which a layer is added if no input of the layer belongs to a graph, e.g. a
-    constant. If it is None, the functions raise an error for such layers.
+    graph: the graph that gets a layer if no input of the layer belongs to a graph, such as a new
+    constant. If `graph` is None, the functions raise `GraphError` for such a layer.
     """
 
     def __init__(self, graph: Any = None) -> None:

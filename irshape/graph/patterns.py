@@ -85,11 +85,11 @@ class Pattern:
         users: int | None = None,
         where: Where | None = None,
     ) -> Wanted:
-        """Returns a pattern that matches any output.
+        """Returns a pattern that matches any output that meets the conditions.
 
         name: the name of the output in the match.
-        element_type, shape, rank, users: conditions. The given shape may have dynamic dimensions;
-        the output's shape must be one that it allows.
+        element_type, shape, rank: of the output. `[?,3]` also matches the shape `[1,3]`.
+        users: the number of inputs that the output feeds.
         where: a function that returns whether an output may match.
         """
         condition = _all(element_type, shape, rank, users, where)
@@ -104,8 +104,8 @@ class Pattern:
     ) -> Wanted:
         """Returns a pattern that matches a Const.
 
-        value: the value that all its elements have, within 1e-6.
-        where: a condition on its array.
+        value: a number, or an array that broadcasts to the constant; elements may differ by 1e-6.
+        where: a function of the constant's array that returns whether the constant may match.
         """
 
         def fits(output: Output) -> bool:
@@ -149,7 +149,7 @@ class Pattern:
 
     def either(self, *options: Wanted, name: str | None = None) -> Wanted:
         """Returns a pattern that matches if one of several patterns matches. Tries the patterns in
-        order. The match contains only the names of the first that matches."""
+        order. The match contains only names from the first pattern that matches."""
         return Wanted(name=name, options=options)
 
     def optional(
@@ -243,7 +243,7 @@ _Miss = Callable[[tuple[Output, Wanted, _Bound]], None]
 
 
 def _ignored(miss: object) -> None:
-    """Does nothing when an output does not match."""
+    """A `_Miss` that does nothing."""
 
 
 def _captured(bound: _Bound) -> dict[str, Output]:
@@ -296,9 +296,8 @@ def why_not(graph: Structure, pattern: Wanted) -> str:
         return "no layer matches the last layer of the pattern"
     fitting, seen, wanted, end = nearest
     return (
-        f"the nearest match ends at {end.layer.label}, where {counted(fitting, 'layer')} of the "
-        "pattern "
-        f"{'fits' if fitting == 1 else 'fit'}: {_misfit(seen, wanted)}"
+        f"the closest match ends at {end.layer.label}: {counted(fitting, 'layer')} of the pattern "
+        f"{'fits' if fitting == 1 else 'fit'}, but {_misfit(seen, wanted)}"
     )
 
 
@@ -308,7 +307,7 @@ def _misfit(output: Output, wanted: Wanted) -> str:
     if wanted.types and layer.operation.type_name() not in wanted.types:
         return f"{layer.label} is not of type {' or '.join(wanted.types)}"
     if wanted.types and output.index != wanted.index:
-        return f"{output!r} is not output {wanted.index} of its layer, as the pattern wants"
+        return f"the pattern wants output {wanted.index} of the layer, not {output!r}"
     for name, value in wanted.attributes.items():
         if not _attribute_fits(layer, name, value):
             actual = layer.attributes.get(name)
@@ -318,12 +317,12 @@ def _misfit(output: Output, wanted: Wanted) -> str:
         return f"{output!r} does not meet the conditions of the pattern"
     if wanted.inputs is not None and len(wanted.inputs) != len(layer.inputs):
         return f"{layer.label} has {counted(len(layer.inputs), 'input')}, not {len(wanted.inputs)}"
-    name = "" if wanted.name is None else f" as '{wanted.name}'"
-    return f"{output!r} is not the output that the pattern already matched{name}"
+    part = "a part" if wanted.name is None else f"the part '{wanted.name}'"
+    return f"{part} of the pattern already matches another output than {output!r}"
 
 
 def _match(output: Output, wanted: Wanted, bound: _Bound, miss: _Miss) -> Iterator[_Bound]:
-    """Yields each extension of the partial match `bound` in which `output` matches `wanted`."""
+    """Yields each extension of the partial match `bound` that matches `output` with `wanted`."""
     if wanted in bound:
         if bound[wanted] is output:
             yield bound

@@ -19,7 +19,7 @@ FIXED_INPUTS = {"if": 1, "loop": 2, "tensoriterator": 0}
 class Line(NamedTuple):
     """An entry of a port map, e.g. `<input external_port_id="0" internal_layer_id="3"/>`.
 
-    at: the position of the layer's input or output, from 0; None if the entry refers to none.
+    at: the position of the layer's input or output, from 0; None if `external_port_id` is -1.
     attributes: the other attributes of the entry, `internal_layer_id` first.
     """
 
@@ -38,7 +38,7 @@ Lines = dict[str, list[Line]]
 
 
 def lines_of(raw: Layer) -> Lines:
-    """Returns, for each body by its tag, the port map entries. The layer must be without errors."""
+    """Returns the port map entries of a layer without errors, by the tag of the body."""
     maps = raw.port_maps or {}
     return {tag: _lines(raw, maps.get(element, [])) for tag, element in PORT_MAPS.items()}
 
@@ -66,8 +66,8 @@ def _lines(raw: Layer, entries: list[PortMap]) -> list[Line]:
 
 
 def mapped(raw: Layer, inputs: int, outputs: int, lines: Lines) -> Layer:
-    """Returns a copy of a layer with new port maps and numbers of inputs and outputs. The ports of
-    the copy are numbered in order."""
+    """Returns a copy of a layer with other port maps, and with these numbers of inputs and outputs.
+    The ports of the copy are numbered in order."""
     raw = copy(raw)
     raw.inputs = numbered(raw.inputs, inputs, 0)
     raw.outputs = numbered(raw.outputs, outputs, inputs)
@@ -90,7 +90,7 @@ def numbered(ports: list[Port], count: int, first: int) -> list[Port]:
 
 @lru_cache(maxsize=1024)
 def new_ports(first: int, count: int) -> list[Port]:
-    """Returns ports without type or shape, numbered from `first`. Several layers share them."""
+    """Returns ports without type or shape, numbered from `first`. Layers share cached ports."""
     return [Port(str(at), None, None, -1) for at in range(first, first + count)]
 
 
@@ -108,8 +108,8 @@ def line_of(at: int | None, inner: GraphLayer, **attributes: object) -> Line:
 
 
 def captured(body: Structure, source: Output) -> Output:
-    """Adds a Parameter to a body for a tensor from outside the body. The Parameter has the same
-    value in every iteration."""
+    """Returns the Parameter's output that stands for a tensor from outside a body, in every
+    iteration. Adds the Parameter if the body has none for this tensor."""
     owner = body.owner
     assert owner is not None
     home = owner.graph

@@ -158,7 +158,7 @@ _SHAPE_INPUTS: Mapping[str, tuple[int, ...]] = {
     "TopK": (1,),
 }
 """The inputs of operations that decide shapes, such as the second input of Reshape. OpenVINO 2026.4
-compresses no constant that determines such an input. Exception: it does so through a ShapeOf.
+compresses no constant from which such an input is computed, except through a ShapeOf.
 
 The list was measured with models in which an f32 constant is converted to i64 and feeds one input.
 """
@@ -170,7 +170,7 @@ def compress_to_f16(graph: Editing, *, keep: Selection = ()) -> int:
     changed constants.
 
     A Convert restores the type of each constant. Constants stay if a shape depends on them, or if
-    three quarters of their elements are outside the range of f16.
+    f16 cannot represent most of their elements well. Nothing changes in a quantized model.
     keep: as for `to_f16`.
     """
     if any(_is_optimized(layer) for layer in graph.walk()):
@@ -181,7 +181,7 @@ def compress_to_f16(graph: Editing, *, keep: Selection = ()) -> int:
 
 
 def _is_optimized(layer: GraphLayer) -> bool:
-    """Whether a layer shows that the model is quantized. `save_model` then compresses nothing.
+    """Whether a layer shows that the model is quantized: `save_model` then compresses no constant.
 
     These layers are FakeQuantize, FakeConvert, and a Multiply that scales integer weights.
     """
@@ -263,8 +263,8 @@ def _deciding_shapes(graph: Editing) -> set[GraphLayer]:
 
 
 def drop_fake_quantize(graph: Editing, selection: Selection = "*") -> int:
-    """Removes FakeQuantize layers, and layers that only fed them. Returns the number of removed
-    FakeQuantize layers."""
+    """Removes the selected FakeQuantize layers, and all layers that are then unused. Returns the
+    number of removed FakeQuantize layers."""
     chosen = graph.matching(selection)
     layers = [layer for layer in chosen if layer.raw.folded_type == "fakequantize"]
     with graph.changes:

@@ -42,14 +42,14 @@ def preprocess(
     mean: float | Sequence[float] | None = None,
     scale: float | Sequence[float] | None = None,
 ) -> Output:
-    """Moves preprocessing into the graph, which then takes the data of a program as it is. The
-    graph converts, transposes and normalizes the data, in the order of the arguments.
+    """Moves preprocessing into the graph, so that a program can pass its data unchanged. The graph
+    converts, transposes and normalizes the data, in the order of the arguments.
 
     element_type: the type of the new input.
     layout: the layouts of the new input and of the old one, as in `("NHWC", "NCHW")`.
     reverse_channels: whether the program has BGR images and the graph takes RGB, or the reverse.
     mean, scale: the graph subtracts mean, then divides by scale. Each is a number, or a list with a
-    number for each channel (axis C of the layout, else of the model's layout, else axis 1).
+    number for each channel: for axis C of `layout` or of the model's own layout, otherwise axis 1.
     Returns the new input.
     """
     old = graph._input(name)
@@ -83,7 +83,7 @@ def preprocess(
             if numbers is not None:
                 operand = _by_channel(graph, old, numbers, inner, argument)
                 if type == "Divide" and operand.value is not None and not operand.value.all():
-                    message = "the scale contains 0, by which nothing can be divided"
+                    message = "the scale contains 0, but the graph divides by the scale"
                     raise GraphError(message, argument=argument)
                 value = graph.add(type, value, operand)
         graph._connect(old.users, value)
@@ -101,7 +101,7 @@ def preprocess(
 
 
 def _check_conversion(before: ElementType, after: ElementType) -> None:
-    """Raises `GraphError` for element types between which no Convert computes values."""
+    """Raises `GraphError` if no operation converts the first element type to the second."""
     for each in (before, after):
         if before is not after and (each.name == "string" or each.is_dynamic):
             message = f"no operation converts {before} to {after}"
@@ -169,8 +169,8 @@ def _by_channel(
         if channels.is_static and array.size not in (1, channels.low):
             raise GraphError(
                 f"{counted(array.size, 'number')} for the channels, but axis {axis} of "
-                f"{input.shape} has {channels}; name the layout if its axis C is another one, as "
-                "NHWC:NHWC",
+                f"{input.shape} has size {channels}; if the channels are another axis, give the "
+                "layout, as in NHWC:NHWC",
                 argument=argument,
             )
         array = array.reshape([-1 if at == axis else 1 for at in range(rank)])

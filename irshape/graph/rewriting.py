@@ -74,7 +74,7 @@ def rewritten(
             graph.clean(duplicates=False)
         raise GraphError(
             f"{rule.name} still finds its pattern after {count} replacements: "
-            "what the replacement builds matches the pattern again",
+            "the layers that it adds match the pattern again",
             help="return None if the match needs no change, or add conditions to the pattern",
         )
 
@@ -119,7 +119,7 @@ def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol:
         try:
             inputs = random_inputs(model, seed + attempt)
         except ValueError as problem:
-            raise GraphError(f"{name}: cannot draw random inputs to check it: {problem}") from None
+            raise GraphError(f"{name}: the check gets no random inputs: {problem}") from None
         first, second = list(Session(model).run(inputs).values())
         same = first.shape == second.shape and np.allclose(
             first.astype(np.float64), second.astype(np.float64), rtol, rtol, equal_nan=True
@@ -128,7 +128,7 @@ def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol:
             apart = errors(first, second) if first.shape == second.shape else Errors()
             largest = f"; the largest error is {apart.max_abs:.4g} at {apart.place}"
             raise GraphError(
-                f"{name}: {match.output!r} and what replaces it have different values"
+                f"{name}: {match.output!r} and its replacement have different values"
                 f"{'' if apart.max_abs is None else largest}",
                 help="correct the replacement, or add conditions to the pattern",
             )

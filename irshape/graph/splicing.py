@@ -1,8 +1,7 @@
 """Writes a changed graph by editing the text of the IR from which it was loaded.
 
-Unchanged parts keep their bytes: layers, comments, order, white space. If only the name, types or
-shapes of a layer changed, they are changed in its text. After other changes, irshape writes it
-anew.
+Unchanged parts keep their bytes: layers, comments, order, white space. In a layer of which only the
+name, types or shapes changed, irshape edits only these. It writes other changed layers anew.
 """
 
 from __future__ import annotations
@@ -157,8 +156,8 @@ class Splicer:
 
 
 def _frame(layer: Layer) -> tuple[object, ...]:
-    """Returns a key: all contents of a layer except its name and the types and shapes of its ports.
-    If the key is unchanged, the layer's text can be edited in place."""
+    """Returns all contents of a layer except its name and the types and shapes of its ports, as a
+    key. If the key is unchanged, the layer's text can be edited in place."""
     edges = [
         (tag, [(edge.from_layer, edge.to_layer) for edge in body.back_edges])
         for tag, body in (layer.bodies or {}).items()

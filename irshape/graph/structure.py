@@ -34,7 +34,7 @@ class Content:
         self.by_tensor: dict[str, Output] = {}
         self.next_id = 0
         self.end = -POSITION
-        """The highest rank, rounded down to a multiple of `POSITION`."""
+        """The highest `GraphLayer.rank`, rounded down to a multiple of `POSITION`."""
         self.back_edges: tuple[BackEdge, ...] = ()
         """The back edges of the body of a Loop or TensorIterator: from a Result to a Parameter
         of the next iteration, by id."""
@@ -180,8 +180,8 @@ class Structure:
         return self.content.by_name.get(name, ())
 
     def tensor(self, name: str | Output | GraphLayer) -> Output:
-        """Returns an output. It can be given by a tensor name, by a layer that has only one output,
-        or as `LAYER:INDEX`. Raises `KeyError`."""
+        """Returns the output that is given by a tensor name, by a layer with one output, or as
+        `LAYER:INDEX`. Raises `KeyError`."""
         if not isinstance(name, str):
             return self._output(name)
         if name in self.content.by_tensor:
@@ -234,11 +234,11 @@ class Structure:
         }
 
     def port_names(self, output: Output) -> list[str]:
-        """Returns the names of a tensor that its port declares; its Results declare all other
-        names.
+        """Returns the names of a tensor that its output port declares. Only Results declare its
+        other names.
 
         Older releases of OpenVINO read no names from Results. The port therefore also declares the
-        names of the first Result. Exception: the port of a Parameter has its own names.
+        names of the first Result. Exception: the port of a Parameter does not.
         """
         claimed = self.claimed_names(output)
         if not claimed:
@@ -304,7 +304,7 @@ class Structure:
         if output.layer.graph is not self or output.layer not in self.content.layers:
             raise GraphError(
                 f"{output!r} does not belong to this graph",
-                help="extract what is needed, or merge the graphs",
+                help="merge the graphs, or use an output of this graph",
             )
         return output
 
@@ -402,9 +402,9 @@ class Structure:
     def _leave_names(
         self, source: Output, result: GraphLayer, moved: bool = False
     ) -> tuple[str, ...]:
-        """Removes the names of a Result from the tensor that no longer feeds it. Returns these
-        names. moved: whether another tensor will feed the Result. If it will, also removes names
-        that the port of the old tensor declares."""
+        """Removes the names of a Result from the tensor that no longer feeds the Result. Returns
+        the removed names. moved: whether another tensor will feed the Result. The old tensor then
+        also loses the names of the Result that its port declares."""
         own = names_in(result.raw.output_names)
         kept = set() if moved else {*source.layer.raw.outputs[source.index].tensor_names}
         if source.layer.raw.is_parameter:
@@ -458,7 +458,7 @@ class Structure:
             self.changes.put(self.content.by_tensor, name, output)
 
     def _give_output_names(self, result: GraphLayer, names: Iterable[str]) -> None:
-        """Sets the names that a Result declares; without any, it has the names of its tensor."""
+        """Sets the names that a Result declares. By default, it has the names of its tensor."""
         text = written_names(names)
         if text != result.raw.output_names:
             self._restate(result, output_names=text)
@@ -469,7 +469,7 @@ class Structure:
         self._restate(layer, rt_info_span=span)
 
     def _stale(self) -> None:
-        """Marks this body as changed, so that the layers that contain it are written again."""
+        """Marks this body as changed, so that irshape builds anew the layers that contain it."""
         owner = self.owner
         while owner is not None:
             self._restate(owner, bodies=None)

@@ -80,7 +80,7 @@ def _name_of(given: str | Output | tuple[str, Output]) -> str | None:
 
 
 def _end_of(given: str | Output | tuple[str, Output], output: Output) -> End:
-    """Returns the requested name of an output, its tensor, and the Result that has this name."""
+    """Returns an output with its requested name and the Result of this name, if there is one."""
     if not isinstance(given, str) or not output.users:
         return _name_of(given), output, None
     results = [each for each in output.layer.users if each.raw.is_result]
@@ -90,8 +90,8 @@ def _end_of(given: str | Output | tuple[str, Output], output: Output) -> End:
 
 
 def _keep_results(graph: Editing, wanted: Sequence[End]) -> None:
-    """Gives a graph the wanted Results, in this order: removes all others, and adds missing
-    Results."""
+    """Makes the wanted Results the only ones, in this order: adds missing Results, removes
+    others."""
     place = graph.content.layers
     kept: list[GraphLayer] = []
     for name, output, asked in wanted:
@@ -285,7 +285,7 @@ def _named(output: Output) -> tuple[str, Output]:
 
 
 def around(graph: G, layer: str | GraphLayer, distance: int = 2) -> G:
-    """Returns a graph of a layer and all layers within a distance of it, counted in edges.
+    """Returns a graph of a layer and all layers that are at most `distance` edges away from it.
 
     Raises `KeyError`, and `ArgumentError` for a distance that is not a whole number of 0 or more.
     """

@@ -17,13 +17,13 @@ def make_stateful(
     beam_idx: str | None = None,
     batch_from: str | None = None,
 ) -> None:
-    """Turns pairs of an input and an output into variables. The output holds the value of the input
-    for the next run.
+    """Turns pairs of an input and an output, its value for the next run, into variables.
 
     pairs: a dictionary from inputs to outputs, as in `{"past.0.key": "present.0.key"}`. Each
-    variable gets the name of its input, and zeros as its initial value. If axis 0 of the variable
-    is dynamic, its initial size is the size of axis 0 of `batch_from` (by default the first other
-    input whose axis 0 is dynamic). Other dynamic dimensions begin with size 0.
+    variable gets the name of its input. Its initial value is zeros; dynamic axes except axis 0
+    begin with size 0.
+    batch_from: the input whose axis 0 gives the initial size of a dynamic axis 0. By default, the
+    first input that is not in `pairs` and has a dynamic axis 0.
     beam_idx: the name of an input to add for beam search. After each ReadValue, a Gather selects
     the entries of axis 0 by this input.
     """
@@ -44,7 +44,7 @@ def make_stateful(
                 raise GraphError(f"{new!r} is both the input and the output of the variable")
             if new.element_type is not old.element_type or not old.shape.compatible(new.shape):
                 raise GraphError(
-                    f"the variable '{name}' is {described(old)}, but its next value {new!r}"
+                    f"the variable '{name}' is {described(old)}, but its next value is {new!r}"
                 )
             values[old] = _read(graph, name, old, order, batch)
         graph._remove_all([*(old.layer for old in ends), *results])
@@ -81,7 +81,7 @@ def _read(
 
 
 def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
-    """Returns the initial value of a variable: zeros. Except axis 0, dynamic axes have size 0."""
+    """Returns the initial value of a variable: zeros. Dynamic axes except axis 0 have size 0."""
     dims = state.shape.dims
     if dims is None:
         raise GraphError(f"{state!r} is of dynamic rank", help="reshape it first")
@@ -104,7 +104,8 @@ def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
 
 
 def make_stateless(graph: Editing) -> dict[str, str]:
-    """Turns variables into inputs and outputs. Returns the name of each output by its input's name.
+    """Turns variables into inputs and outputs. Returns a dictionary from inputs to outputs, by
+    name.
 
     The graph loses the initial values of the variables: the caller passes them as inputs.
     """

@@ -21,10 +21,10 @@ def _moved_to(layer: GraphLayer, offset: int) -> None:
 
 
 def strip_weights(graph: Editing, *, keep_bytes: int = 1024) -> int:
-    """Replaces the values of constants by zeros. All these constants share the same zeros, so the
-    saved .bin is only as long as the largest of them. On file systems with sparse files, the zeros
-    take no space.
-    keep_bytes: constants up to this size keep their values. Returns how many bytes were replaced.
+    """Replaces the values of constants by zeros. All these constants share the same zeros: the
+    saved .bin has as many as the largest one needs. In sparse files, the zeros take no space.
+    keep_bytes: constants up to this size keep their values, and so do constants of strings.
+    Returns how many bytes were replaced.
     """
     keep_bytes = checked_count(keep_bytes, "keep_bytes", 0)
     large = {
@@ -68,8 +68,8 @@ def restore_weights(graph: Editing, other: Editing) -> int:
 def _twins(graph: Editing, other: Editing) -> Iterator[tuple[GraphLayer, GraphLayer]]:
     """Yields pairs of constants of both graphs that have the same name.
 
-    If several constants have one name, pairs them in file order. Raises `GraphError` if the two
-    graphs have different numbers of constants of a name.
+    If several constants have one name, pairs them in file order. Raises `GraphError` if both graphs
+    have constants of a name, but different numbers of them.
     """
     theirs = _by_name(other)
     for name, ours in _by_name(graph).items():

@@ -73,11 +73,11 @@ def save(
     graph: Structure, path: str | os.PathLike[str] | IO[bytes], weights: IO[bytes] | None = None
 ) -> None:
     """Writes the graph as an IR: the .xml, and the .bin beside it. Unchanged parts keep their text:
-    names, ids, order, comments. Both files appear completely or not at all.
+    names, ids, order, comments. At a path, both files appear completely or not at all.
 
     path: the path of the .xml, or an open binary file.
     weights: if `path` is an open file, the open file for the .bin.
-    Raises `GraphError` for constants whose bytes are missing, and `OSError`.
+    Raises `OSError`, and `GraphError`, e.g. for constants whose bytes are missing.
     """
     with collection_paused():
         if isinstance(path, (str, os.PathLike)):

@@ -323,8 +323,8 @@ def _alone(
 
 
 def _decompression(side: Side, position: int, known: Collection[int]) -> list[int]:
-    """Follows first inputs back from a layer that depends only on constants, up to a layer in
-    `known`. Returns all layers on the way, including the first and the last."""
+    """Follows the first input of each layer from a layer that depends only on constants back to a
+    layer in `known`. Returns all layers on the way, including the first and the last."""
     chain = [position]
     while position not in known and position in side.fixed and side.sources[position]:
         source = side.sources[position][0]
@@ -341,7 +341,7 @@ def _empty(like: BodyResult) -> BodyResult:
 
 
 def _connections(layer: Layer, tag: str, names: dict[str, str]) -> set[str]:
-    """Returns the port map and the back edges of a body. Layers are named by their ids."""
+    """Returns the port map entries and back edges of a body as texts. names: layer names, by id."""
     ports = {
         direction: [port.id for port in ports]
         for direction, ports in (("input", layer.inputs), ("output", layer.outputs))
@@ -384,7 +384,7 @@ def _tensor(tensor: Tensor | None) -> str | None:
 
 
 def _text(written: str | None, meant: str | None) -> str | None:
-    """Returns the value of an attribute as text: as written in the file, or its default."""
+    """Returns the value of an attribute as text: as written in the file, otherwise the default."""
     if written is not None:
         return written if len(written) <= _SHOWN_TEXT else written[:_SHOWN_TEXT] + "…"
     return None if meant is None else f"{meant} (default)"
@@ -429,7 +429,7 @@ def _parsed(model: Model, span: tuple[int, int] | None) -> dict[str, object]:
 
 
 def _flat(info: dict[str, object], prefix: str = "") -> dict[str, str]:
-    """Yields the entries of nested dictionaries, each with its path."""
+    """Returns the entries of nested dictionaries by their paths, such as `a/b`."""
     entries: dict[str, str] = {}
     for key, value in info.items():
         if isinstance(value, dict):

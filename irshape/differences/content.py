@@ -1,4 +1,4 @@
-"""The data by which layers are matched: their connections, and what they compute, without names."""
+"""The data by which layers are matched: what they compute and how they are connected, not names."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..model.weights import Constant, Weights
 from ..model.wiring import OutputRef, Wiring
 
 EXACT, WEIGHED, SHAPED, TYPE = range(4)
-"""The levels of comparison: what must be equal in two layers. `EXACT`: type, attributes and
-constants; `WEIGHED`: type, attributes, types and shapes of the outputs, and the constants rounded
-to f16; `SHAPED`: as `WEIGHED`, without the constants; `TYPE`: the type alone."""
+"""The levels of comparison: what must be equal in two layers. `EXACT`: type, attributes, bodies,
+constants. `WEIGHED`: type, attributes, element types and shapes of the outputs, and elements of
+constants, rounded to f16. `SHAPED`: as `WEIGHED`, without constants. `TYPE`: the type."""
 
 _WHOLE = 1 << 16
 _FLOATS = {"f16": "e", "f32": "f", "f64": "d"}
@@ -56,7 +56,7 @@ class Side:
         self.constants = [self._constant(layer) for layer in self.layers]
         """The constant of each Const layer; None for other layers, and for faulty attributes."""
         self.fixed: dict[int, Hashable] = {}
-        """Maps each layer that depends only on constants to some elements of one of these."""
+        """Maps each layer that depends only on constants to some elements of the first one."""
         for position in self.order:
             sources = [source and source[0] for source in self.sources[position]]
             if self.layers[position].is_constant or (sources and self.fixed.keys() >= {*sources}):
@@ -77,8 +77,8 @@ class Side:
         return source is None or source[0] in self.fixed
 
     def identifies(self, position: int, level: int) -> bool:
-        """Whether a layer can be recognized by its content, because few layers have equal content.
-        False for constants of few elements."""
+        """Whether few layers have the content of this layer, so that it identifies the layer. False
+        for small constants and, except at `EXACT`, for layers that depend only on constants."""
         constant = self.constants[position]
         if level == EXACT:
             return constant is None or constant.elements > _FEW
@@ -161,8 +161,8 @@ class Side:
         return self.labels["body", tuple(sorted(up)), tuple(ends)]
 
     def fed(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int], ...]:
-        """Returns for each input of a layer the label of the producer, and the index of the output
-        that feeds the input."""
+        """Returns a pair for each input of a layer: the label of the producer, and the index of the
+        output that feeds the input."""
         fed = [
             (-1, -1) if source is None else (labels[source[0]], source[1])
             for source in self.flow[position]
@@ -170,8 +170,8 @@ class Side:
         return tuple(sorted(fed) if self.layers[position].folded_type in _SYMMETRIC else fed)
 
     def taken(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
-        """Returns for each consumer of a layer: the label and the input of the consumer, and the
-        output of the layer that feeds this input."""
+        """Returns a triple for each consumer of a layer: the consumer's label, the index of its
+        input, and the index of the output that feeds this input."""
         return tuple(
             sorted(
                 (labels[user], -1 if self.layers[user].folded_type in _SYMMETRIC else at, port)
@@ -180,9 +180,9 @@ class Side:
         )
 
     def upward(self, level: int = EXACT) -> list[int]:
-        """Returns a label for each layer: a number for the layer and all layers on which it
-        depends. At the level `EXACT`, equal labels mean equal values. At other levels, layers that
-        depend only on constants get -1."""
+        """Returns a label for each layer. Layers have the same label if they and all layers on
+        which they depend have equal content. Except at the level `EXACT`, layers that depend only
+        on constants get -1."""
         content = self.content[level]
         up = [-1] * len(self.layers)
         for position in self.order:
@@ -191,8 +191,8 @@ class Side:
         return up
 
     def downward(self, level: int) -> list[int]:
-        """Returns a label for each layer: a number for the layer and everything that depends on
-        it."""
+        """Returns a label for each layer. Layers have the same label if they and all layers that
+        depend on them have equal content."""
         content = self.content[level]
         down = [-1] * len(self.layers)
         for position in reversed(self.order):
@@ -229,7 +229,7 @@ def digest(constant: Constant) -> bytes | None:
 
 def rounded(constant: Constant) -> bytes | None:
     """Returns a few elements of a large constant of reals, rounded to f16; None for other
-    constants. A constant and its compression to f16 have equal elements here."""
+    constants. The result is the same after the constant is compressed to f16."""
     view, code = view_of(constant), _FLOATS.get(constant.element_type.name)
     count, size = constant.elements, constant.element_type.bits // 8
     if code is None or view is None or count <= _FEW or len(view) < count * size:

@@ -1,9 +1,9 @@
 """Matches the layers of two bodies, whatever their ids and names.
 
 First come the certain matches: layers with the same content, if all layers on which they depend, or
-all layers that depend on them, also have the same content. If several layers match, those with the
-same id and name are matched. From there, the matching spreads along edges and by names. The time of
-every step is proportional to the number of edges.
+all layers that depend on them, also have the same content. Among several such layers, ids and names
+decide. From these matches, the matching spreads along edges and by names. The time of every step is
+proportional to the number of edges.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 from .content import EXACT, SHAPED, TYPE, WEIGHED, Side, same_bytes
 
 _DEPTH = 5
-"""The maximum number of inserted layers that the matching crosses at one place."""
+"""The maximum number of layers without a partner that the matching examines in a row."""
 GENERATED_NAME = re.compile(r"[A-Za-z]*_?[0-9]+")
 """Layer names that converters generate. Layers with the same generated name may be unrelated."""
 _NEIGHBOURS = 32
@@ -44,8 +44,8 @@ def matched(first: Side, second: Side) -> dict[int, int]:
 
 
 def twins(side: Side, other: Side, partner: dict[int, int]) -> dict[int, int]:
-    """For layers without a partner, finds a layer of the other body with the same operation and
-    inputs."""
+    """Finds, for layers without a partner, layers of the other body that have the same operation
+    and the same inputs. Returns their positions."""
     twin_of: dict[int, int] = {}
     if len(partner) == len(side.layers):
         return twin_of
@@ -112,8 +112,8 @@ class _Matching:
     def by_key(
         self, keys: Sequence[Sequence[Hashable]], level: int, *, in_order: bool = False
     ) -> None:
-        """Matches layers whose key is unique in both bodies. Layers with the same key are matched
-        by name. keys: the keys of the layers of both bodies, by position. in_order: whether to
+        """Matches layers whose key is unique in both bodies. Matches several layers with the same
+        key by name. keys: the keys of the layers of both bodies, by position. in_order: whether to
         match layers with the same key in file order if both bodies have the same number of them."""
         groups: dict[Hashable, tuple[list[int], list[int]]] = {}
         for number, side in enumerate((self.first, self.second)):
@@ -125,7 +125,7 @@ class _Matching:
                 self._match_group(ours, theirs, in_order)
 
     def _match_group(self, ours: list[int], theirs: list[int], in_order: bool) -> None:
-        """Matches layers with the same key."""
+        """Matches layers with the same key by name, then, if allowed, in file order."""
         if len(ours) == 1 == len(theirs):
             self.pair(ours[0], theirs[0])
             return
@@ -174,7 +174,7 @@ class _Matching:
         self, level: int, start: Iterable[tuple[int, int]] | None = None
     ) -> list[tuple[int, int]]:
         """Matches producers of matched layers that feed the same input, and consumers that use the
-        same output.
+        same output, if their content is equal at this level.
 
         start: the pairs to begin with; by default all.
         Returns the new pairs.
@@ -223,8 +223,8 @@ class _Matching:
     # across layers that only one of the bodies has
 
     def spread_over(self, level: int) -> None:
-        """Matches layers of equal content that come before two matched layers, if one body has
-        additional layers in between. Pairs with the fewest layers in between come first."""
+        """Goes back from matched layers across layers that only one body has, and matches layers of
+        equal content before them. Pairs with the fewest layers in between come first."""
         near = [(0, pair) for pair in self.partner.items()]
         heapify(near)
         while near:
@@ -238,8 +238,8 @@ class _Matching:
                     heappush(near, (0, near_pair))
 
     def _over(self, a: int, b: int, level: int) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Yields pairs of layers that may match, found before the matched layers `a` and `b`: the
-        number of layers in between, and the positions of both layers."""
+        """Yields pairs of layers with equal content before the matched layers `a` and `b`: the
+        number of layers in between, and the positions of the pair."""
         for one, other in zip(self.first.flow[a], self.second.flow[b], strict=False):
             if one is None or other is None:
                 continue
@@ -252,8 +252,8 @@ class _Matching:
     def _upstream(
         self, side: Side, start: int, taken: dict[int, int], level: int
     ) -> dict[int, tuple[int, int]]:
-        """Follows the first inputs back from a layer, up to a layer with a partner. Maps each
-        content on this path to the distance and the position of the first layer with it."""
+        """Follows the first input of each layer back to a layer with a partner. Returns for each
+        content on this path the distance and the position of the first layer that has it."""
         reached: dict[int, tuple[int, int]] = {}
         at: int | None = start
         for distance in range(_DEPTH):
@@ -268,7 +268,8 @@ class _Matching:
     # what is left
 
     def ends_in_order(self) -> None:
-        """Matches the inputs of both bodies by position, and their outputs by position."""
+        """Matches the remaining inputs in file order if both bodies have the same number of them.
+        Does the same with the remaining outputs."""
         for kind in ("is_parameter", "is_result"):
             ours, theirs = (
                 [position for position in self.free(side) if getattr(side.layers[position], kind)]

@@ -36,7 +36,7 @@ def chosen_aspects(also: Iterable[str] = (), ignore: Iterable[str] = ()) -> froz
     for name in (*more, *less):
         if name not in ASPECTS:
             close = suggestion(name, ASPECTS) or f" (expected one of {', '.join(ASPECTS)})"
-            raise ValueError(f"irshape compares nothing called '{name}'{close}")
+            raise ValueError(f"there is no aspect '{name}' to compare{close}")
     return (frozenset(DEFAULT) | set(more)) - set(less)
 
 
@@ -44,8 +44,8 @@ class Change(NamedTuple):
     """A difference between two matched layers, or between the models themselves.
 
     aspect: one of `ASPECTS`.
-    what: names the attribute, input or output. old, new: the values; None if a model does not have
-    it.
+    what: names the attribute, input or output. old, new: its value in each model; None in a model
+    that does not have it.
     """
 
     aspect: str
@@ -109,7 +109,7 @@ class ModelDiff:
 
     @property
     def equal(self) -> bool:
-        """Whether the models have the same layers, connected in the same way."""
+        """Whether the models have no differences in the compared aspects."""
         return not (self.changes or self.changed or self.removed or self.added)
 
     @property
@@ -120,8 +120,8 @@ class ModelDiff:
 
     @property
     def retyped(self) -> dict[tuple[str, str], list[LayerDiff]]:
-        """The matched constants with another element type, grouped by the change, such as f32 to
-        f16, most frequent first: weights that were compressed or quantized."""
+        """The matched constants whose element types differ, because the weights were compressed or
+        quantized. The keys are pairs of types, such as f32 and f16, most frequent first."""
         groups: dict[tuple[str, str], list[LayerDiff]] = {}
         for each in self.changed:
             if each.first.is_constant and each.second.is_constant:

@@ -35,8 +35,8 @@ from ..shapes import PartialShape
 from .edits import edited
 
 MAX_VALUE_BYTES = 1 << 28
-"""The size in bytes of the largest tensor that a Constant may replace, and the limit for all values
-that are kept in memory."""
+"""The largest size in bytes of a value that becomes a Constant, and the largest total size of
+`Candidate.values`."""
 
 _DRAWN = ("randomuniform", "multinomial", "readvalue")
 """Layers whose outputs do not follow from their inputs, such as RandomUniform."""
@@ -79,7 +79,7 @@ class Candidate:
         return self._folded[source]
 
     def any_values(self, source: OutputRef) -> Array | None:
-        """Returns the value of an output for random inputs; None if it is not known."""
+        """Returns the value of an output for random inputs; None if the run did not compute it."""
         value = self.constant_values(source)
         return self.values.get(source) if value is None else value
 
@@ -104,7 +104,7 @@ class Candidate:
 
     @cached_property
     def values(self) -> dict[OutputRef, Array]:
-        """The values of outputs for random inputs; none if the model cannot be run."""
+        """The values of outputs for random inputs; if the run fails, those computed before."""
         positions = {layer: position for position, layer in enumerate(self.net.layers)}
         values: dict[OutputRef, Array] = {}
         room = MAX_VALUE_BYTES
@@ -125,10 +125,9 @@ class Workshop:
     """Makes candidates. In all of them, the same bytes of constants have the same offset in the
     .bin.
 
-    A candidate may break only rules that the original breaks: if the original has no errors, the
-    candidates have none. If the original has errors, e.g. a layer without a type, the .xml that
-    irshape writes may break a further rule. Candidates may break this rule, too, until `accept`
-    gets a candidate that does not.
+    A candidate may break only rules that the original breaks. Exception: the .xml that irshape
+    writes for a model with errors, e.g. a layer without a type, may break further rules. Candidates
+    may break these rules until `accept` gets a candidate that breaks none of them.
     """
 
     def __init__(self, original: Model) -> None:
@@ -178,8 +177,8 @@ class Workshop:
         return self._allowed == self._broken
 
     def build(self, base: Candidate, net: Body, *, bare: bool = False) -> Candidate | None:
-        """Returns a candidate made from `base` with an edited net; None if the candidate breaks a
-        rule that is not allowed.
+        """Returns a candidate made from `base` with an edited net; None if the candidate was tried
+        already, cannot be written or read, or breaks a rule that is not allowed.
 
         bare: whether to omit the `rt_info` of the net.
         """
@@ -219,8 +218,8 @@ class Workshop:
     def layer(
         self, tensor: Tensor, value: Array | None, id: str, name: str, names: str | None
     ) -> Layer:
-        """Returns the layer that replaces an output: a Parameter, or a Constant if a value is
-        given."""
+        """Returns the layer that replaces an output: a Parameter if `value` is None or the model
+        has no .bin, otherwise a Constant."""
         kind = str(tensor.element_type)
         attributes = None if value is None else self.stored(value, kind)
         if value is None or attributes is None:

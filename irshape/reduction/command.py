@@ -34,9 +34,9 @@ class Outcome(NamedTuple):
 
     @property
     def ending(self) -> str:
-        """How the command ended, in words."""
+        """How the command ended, as words that can follow "ends with"."""
         if self.status is None:
-            return "no end within the time limit"
+            return "a timeout"
         if self.status < 0:
             try:
                 return f"signal {-self.status} ({signal.Signals(-self.status).name})"
@@ -82,14 +82,14 @@ class CommandTest:
         )
 
     def __call__(self, model: Model) -> bool:
-        """Runs the command on a model. Returns whether it has the expected outcome."""
+        """Runs the command on a model. Returns whether the outcome is as expected."""
         with tempfile.TemporaryDirectory(prefix="irshape-reduce-") as folder:
             path = Path(folder) / f"{self._name}.xml"
             save(model, path)
             return self.is_expected(self.on_file(path))
 
     def on_file(self, path: str | os.PathLike[str]) -> Outcome:
-        """Runs the command on a file. Raises `OSError` if it cannot be started."""
+        """Runs the command on a file. Raises `OSError` if the command cannot be started."""
         start = monotonic()
         with tempfile.TemporaryFile() as output:
             process = self._start(os.fspath(path), output.fileno())

@@ -20,8 +20,8 @@ a Parameter."""
 
 
 def remove_layers(search: Search) -> None:
-    """Removes layers of the net. In their place, their consumers get new inputs of the model or, if
-    that fails, constants. Also removes Results, and layers on which only these Results depend."""
+    """Removes layers of the net. Their consumers get new inputs of the model or, if that fails,
+    constants. Also bypasses layers, and removes Results with the layers that only they need."""
     workshop = search.workshop
     for replacement in (Candidate.constant_values, Candidate.any_values):
         remove_chunks(
@@ -44,9 +44,9 @@ def remove_chunks(
     items: Callable[[], list[str]],
     edit: Callable[[set[str]], Body | None],
 ) -> None:
-    """Removes halves, then quarters, down to single items, until none can be removed (delta
-    debugging). items: the items of the best model so far, e.g. its layers. edit: a function that
-    returns this model with only the given items."""
+    """Removes halves of the items, then quarters, down to single items, until none can be removed
+    (delta debugging). items: the items of the best model so far, e.g. its layers. edit: a function
+    that returns this model with only the given items."""
     size = max(len(items()) // 2, 1)
     while True:
         removed = False
@@ -74,9 +74,9 @@ def cut(
     kept: Collection[str],
     replacement: Replacement,
 ) -> Body | None:
-    """Returns the net without layers that compute something and are not in `kept`; None if `kept`
-    is empty. Parameters or Constants replace inputs from other layers. Results stay if their
-    producers stay. A layer whose outputs become unused gets a Result."""
+    """Removes the layers that compute something and are not in `kept`. Returns the net; None if
+    `kept` is empty. Parameters or Constants replace the outputs of removed layers. A Result stays
+    if its producer stays. A layer whose outputs become unused gets a Result."""
     if not kept:
         return None
     before = base.net
@@ -133,8 +133,8 @@ def _ends_of(net: Body) -> list[str]:
 
 
 def _with_ends(net: Body, kept: set[str]) -> Body | None:
-    """Returns the net without the layers of `_ends_of` that are not in `kept`; None without a
-    Result."""
+    """Removes the layers of `_ends_of` that are not in `kept`, and layers that only these need.
+    Returns the net; None if it has no Result."""
     dropped = set(_ends_of(net)) - kept
     part = edited(net, [layer for layer in net.layers if layer.id not in dropped])
     return without_dead(part, net) if any(layer.is_result for layer in part.layers) else None
@@ -147,7 +147,7 @@ def hoist_bodies(search: Search) -> None:
 
 
 def _hoisted(base: Candidate) -> Iterator[Body]:
-    """Yields each body of a layer in the net as a net of its own."""
+    """Yields the bodies of the net's layers, each as a whole net."""
     for part in base.inference.result.walk():
         if len(part.body.path) != 2:
             continue

@@ -42,7 +42,7 @@ class Reduction:
     """How often the predicate was called."""
     seconds: float = 0.0
     stopped: Limit | None = None
-    """The limit that ended the search; None if it ended by itself."""
+    """The limit that ended the search; None if the search ended without one."""
 
     @property
     def layers(self) -> list[Layer]:
@@ -97,9 +97,8 @@ def reduce(
     if hasattr(search, "best"):
         if added := search.workshop.added_rules(search.best):
             raise ValueError(
-                f"after irshape writes the model again, it breaks other rules "
-                f"({', '.join(added)}); all smaller models with the property break them, too; "
-                "correct the model first"
+                f"after irshape writes the model again, it breaks other rules ({', '.join(added)}),"
+                " and so do all smaller models that were found; correct the model first"
             )
         reduction.model = search.best.model
     reduction.seconds = monotonic() - start

@@ -32,8 +32,8 @@ class Progress(NamedTuple):
 
 class Search:
     """Holds the best model so far. Every candidate is an edit of this model. Each step takes the
-    first candidate that has the property, even if several are tried at once. So the result does not
-    depend on `jobs`."""
+    first candidate in order that has the property, even if a later one is tested sooner. So the
+    result does not depend on `jobs`."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Search:
         self._pool = ThreadPoolExecutor(jobs)
 
     def close(self) -> None:
-        """Cancels candidates that are not being tried yet. Running tests end in the background."""
+        """Cancels tests that have not begun. Tests that are running end in the background."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def begin(self, candidate: Candidate) -> bool:
@@ -102,7 +102,7 @@ class Search:
         return self._pool.submit(self._predicate, candidate.model)
 
     def _took(self, candidate: Candidate, verdict: Future[bool]) -> bool:
-        """Tries a candidate. Returns whether it has the property and is now the best model."""
+        """Waits for the predicate. Returns whether the candidate is now the best model."""
         answer = verdict.result()
         self.workshop.done.add(candidate.digest)
         if answer:

@@ -17,7 +17,7 @@ SMALL = (1, 2, 3, 4, 8)
 """The sizes that are tried in place of a larger size."""
 
 MAX_LIST = 16
-"""Constants with more elements than this are not taken for lists of sizes."""
+"""An integer constant with more elements than this is not taken for a list of sizes."""
 
 
 def shrink_sizes(search: Search) -> None:
@@ -70,8 +70,9 @@ def _resized(
     attributes: bool = False,
     dynamic: int | None = None,
 ) -> Body:
-    """Returns the net with new sizes. dynamic: the size that replaces dynamic dimensions of
-    inputs."""
+    """Returns the net with new sizes. sizes: the new size for each old one. values, attributes:
+    whether to replace sizes in integer constants and in attributes, too. dynamic: the size for
+    dynamic dimensions."""
 
     def resized(layer: Layer) -> Layer:
         if layer.is_parameter:
@@ -88,8 +89,8 @@ def _resized(
 
 
 def _resized_array(array: Array, sizes: dict[int, int], values: bool) -> Array:
-    """Returns the array of a constant with new sizes. values: whether integers that equal a size
-    are replaced, too, as in a list of sizes."""
+    """Returns the array of a constant with new sizes. values: whether a short array of integers is
+    a list of sizes: its elements then change instead of its shape."""
     if not values or array.dtype.kind not in "iu" or array.ndim > 1:
         return window(array, tuple(sizes.get(size, size) for size in array.shape))
     if array.size > MAX_LIST:
@@ -99,8 +100,8 @@ def _resized_array(array: Array, sizes: dict[int, int], values: bool) -> Array:
 
 
 def window(array: Array, sizes: tuple[int, ...]) -> Array:
-    """Returns a part of an array, with at most these sizes. The part includes the element of
-    largest magnitude."""
+    """Cuts an array to at most these sizes. The part that is left includes the element of largest
+    magnitude."""
     if array.size == 0 or array.shape == sizes:
         return array
     with np.errstate(all="ignore"):

@@ -28,7 +28,7 @@ def simplify_values(search: Search) -> None:
 
 
 def with_value(search: Search, layer: Layer, change: Callable[[Array], Array | None]) -> Layer:
-    """Returns a Constant with the changed value, of the same element type.
+    """Returns a copy of a Constant whose value `change` has replaced.
 
     Returns the same Constant if it holds no numbers, or if the value does not change.
     """
@@ -44,8 +44,8 @@ def with_value(search: Search, layer: Layer, change: Callable[[Array], Array | N
 
 
 def _filled(search: Search, fill: int, only: Layer | None = None) -> Body:
-    """Returns the net with a constant, or all constants of real numbers, filled with a number. Does
-    not turn zeros into ones."""
+    """Returns the net with constants filled with a number: with `only`, this constant, otherwise
+    all constants of reals. Does not fill a constant of zeros with ones."""
 
     def filled(array: Array) -> Array | None:
         if (only is None and array.dtype.kind in "iub") or (fill and not array.any()):

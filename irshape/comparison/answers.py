@@ -1,4 +1,4 @@
-"""Questions that irshape asks a device, and answers: the type, shape and value of every output."""
+"""Questions to a device, and the device's answers: the type, shape and value of every output."""
 
 from __future__ import annotations
 
@@ -91,8 +91,9 @@ class Question(NamedTuple):
     """A model that a device is asked to run.
 
     label: the layer or body that was cut out of the model; "" for the whole model.
-    inputs: arrays by the ids of the Parameters. options: the options `device`, `hint`, `config` and
-    `layers` of `irshape crosscheck`.
+    inputs: arrays by the ids of the Parameters. options: `device`, `hint`, `config` and `layers` of
+    `irshape crosscheck`; perhaps extension `libraries`, and `unasked` layers, whose tensors are not
+    requested.
     """
 
     label: str
@@ -106,7 +107,7 @@ class Unanswered(ValueError):
 
 
 class Device(Protocol):
-    """Answers questions. It is a device of OpenVINO, or a recording of one."""
+    """A device of OpenVINO that answers questions, or a recording of its answers."""
 
     def ask(self, question: Question) -> Answer:
         """Returns the answer to a question.
@@ -117,8 +118,8 @@ class Device(Protocol):
 
 
 def from_bytes(element_type: str, shape: list[int], raw: bytes) -> Array:
-    """Returns the array for bytes in OpenVINO's layout. For strings, the bytes are a JSON list of
-    hexadecimal numbers.
+    """Returns the array for bytes in OpenVINO's layout. The bytes of a string tensor are a JSON
+    list, with the bytes of each string in hexadecimal.
 
     Raises `ValueError` if the bytes do not fit the element type and the shape.
     """

@@ -49,8 +49,8 @@ def look_inside(
 def _runs(
     session: Session, layer: Layer, inputs: Sequence[Array]
 ) -> list[tuple[str, dict[str, Array]]]:
-    """Runs a layer. Returns for each of the first runs of its bodies the tag of the body, and the
-    inputs by the ids of the Parameters."""
+    """Runs a layer. Returns an entry for each of the first runs of its bodies: the tag of the body,
+    and the inputs of the run by the ids of the Parameters."""
     runs: list[tuple[str, dict[str, Array]]] = []
     begun: set[str] = set()
     """The layers that have been computed so far in this run of the body."""

@@ -53,12 +53,10 @@ UNROUNDED = "computed in f32 throughout"
 class Circumstances(NamedTuple):
     """The conditions of a cross-check.
 
-    options: device, hint, layers and configuration.
-    rtol, atol: the user's tolerances. save: the folder in which the blamed layer is saved.
-    max_memory: in bytes.
+    options: those of `Question`. rtol, atol: the user's tolerances.
+    save: the folder in which the blamed layer is saved. max_memory: in bytes.
     label: names the layer or body that was cut out; "" for a whole model. precision: the precision
-    in which the device computes. runs: how many runs the device needed for its answer, without the
-    first run.
+    in which the device computes.
     """
 
     device: Device
@@ -70,7 +68,6 @@ class Circumstances(NamedTuple):
     max_memory: int | None = None
     label: str = ""
     precision: Hint = "f32"
-    runs: int = 0
 
 
 def device_name(layer: Layer) -> str:
@@ -116,7 +113,7 @@ class CrosscheckRun(LayerwiseRun):
         self._computed_unasked: dict[Layer, tuple[Array, ...]] = {}
 
     def compare(self) -> None:
-        """Compares all layers, and explains differences that come from the inputs of a layer."""
+        """Compares all layers, and explains differences by more runs of the model in irshape."""
         self.progress.begin(f"{self.where}comparing layers", len(self.layers))
         try:
             self.results = self.compare_run(self.fed, self.progress.layer)
@@ -134,7 +131,9 @@ class CrosscheckRun(LayerwiseRun):
     # the comparison of a layer
 
     def theirs(self, layer: Layer, port: int) -> Array | None:
-        """Returns the device's value of an output; None if the device returned none."""
+        """Returns the device's value of an output; None if there is none. If the output was not
+        requested, returns irshape's value. If the device leaves out a FakeQuantize, returns its
+        input."""
         tensor = self.answer.values.get((device_name(layer), port))
         if tensor is not None:
             return tensor.array()
@@ -143,10 +142,8 @@ class CrosscheckRun(LayerwiseRun):
         return self.passed_on(layer) if layer in self.left_out else None
 
     def instead_of(self, layer: Layer, port: int) -> Array | None:
-        """Returns irshape's value of a tensor that was not requested from the device.
-
-        irshape computes it from the device's values of the inputs. Returns None if that fails.
-        """
+        """Returns irshape's value of an output that was not requested from the device, computed
+        from the device's values of the layer's inputs. Returns None if that fails."""
         if layer not in self._computed_unasked:
             try:
                 computed = self.recompute(self.positions[layer], {}, self.value_of)
@@ -197,7 +194,7 @@ class CrosscheckRun(LayerwiseRun):
 
     @cached_property
     def left_out(self) -> set[Layer]:
-        """The FakeQuantize layers that the device leaves out. It returns no tensors for them."""
+        """The FakeQuantize layers that the device leaves out, so it returns no tensors for them."""
         quantizing = [layer for layer in self.layers if layer.folded_type == "fakequantize"]
         return {layer for layer in quantizing if leaves_out(layer, self.limits_of(layer))}
 
@@ -240,7 +237,7 @@ class CrosscheckRun(LayerwiseRun):
         try:
             inputs, alone = self.alone(computed)
         except ExecutionError as problem:
-            remark = fact(f"irshape cannot compute it from the device's inputs: {problem}")
+            remark = fact(f"irshape cannot compute the layer from the device's inputs: {problem}")
             for number in numbers:
                 self.rows[number] = self.rows[number]._replace(own_remark=remark)
             return
@@ -335,8 +332,7 @@ class CrosscheckRun(LayerwiseRun):
         """Tests whether rounding explains differing outputs, by another run of the model in
         irshape. This run rounds every tensor to the device's precision; if that is f32, it rounds
         no tensor to f16 or bf16. An output of the model is explained if the device's error is at
-        most `SIMULATED_FACTOR` times the error of this run.
-        """
+        most `SIMULATED_FACTOR` times the error of this run."""
         precision = self.tolerance.precision
         is_exact = all(hint == "f32" for hint in self.rounded.behind.values())
         if (precision == "f32" and is_exact) or not any(
@@ -393,12 +389,11 @@ class CrosscheckRun(LayerwiseRun):
         }
 
     def explain_inherited(self) -> None:
-        """Explains inherited differences by another run in irshape, with some of the device's
-        values.
+        """Explains inherited differences by another run of the model in irshape.
 
-        This run decompresses weights in f32. It uses the device's values of layers that differ for
-        a known reason, e.g. of products that the device cuts to 16 bits. Outputs that agree in this
-        run are explained. For layers to blame it uses irshape's values, so outputs that depend on
+        This run decompresses weights in f32. For layers that differ for a known reason, e.g.
+        because the device cuts sums to 16 bits, it uses the device's values. Outputs that agree in
+        this run are explained. Layers to blame keep irshape's values, so outputs that depend on
         these layers still differ.
         """
         if not any(row.inherited for row in self.rows):
@@ -470,9 +465,10 @@ class CrosscheckRun(LayerwiseRun):
         phase: str,
         explained: Callable[[Row, tuple[Array, ...], Array, Array], Row],
     ) -> list[Array]:
-        """Runs the model once more in another session. Returns its outputs; none if that fails.
+        """Runs the model once more in another session. Returns the outputs of the model; an empty
+        list if the run fails.
 
-        numbers: the numbers of the rows that `explained` replaces. `explained` is called with the
+        numbers: the rows to replace by what `explained` returns. `explained` is called with the
         row, the inputs of the layer in this run, irshape's output and the device's output.
         """
         self.progress.begin(f"{self.where}{phase}", len(self.layers))
@@ -492,8 +488,9 @@ class CrosscheckRun(LayerwiseRun):
             return []
 
     def next_to_ties(self) -> set[Layer]:
-        """Returns the layers, such as FakeQuantize or Round, that are right for equal inputs, but
-        turn small input errors into a whole step. Returns none if this explains no output."""
+        """Returns the layers that agree or are explained for equal inputs, but may turn small input
+        errors into a whole step: FakeQuantize, and layers such as Round that did so in this run.
+        Returns no layers if none of these has an explained difference."""
         rows = [
             row
             for row in self.rows

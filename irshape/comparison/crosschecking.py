@@ -146,7 +146,7 @@ def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Compar
     if answer.refused and not options.get("libraries") and any(map(is_custom, model.walk())):
         problems.append(
             "--extension-library FILE loads the library of a custom operation"
-            + ("" if answer.values else "; `irshape extract --to` saves the part before it")
+            + ("" if answer.values else "; `irshape extract --to` saves the layers before it")
         )
     comparison = Comparison(model, asked_of, answer, _shape_rows(model, answer), problems)
     comparison.notes += notes
@@ -158,11 +158,11 @@ def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Compar
             f"the device computes in {precision}, but {hint or 'f32'} was requested"
         )
     if answer.values:
-        known = circumstances._replace(precision=precision, runs=runs)
+        known = circumstances._replace(precision=precision)
         run = CrosscheckRun(session, answer, comparison, known, fed)
         try:
             run.compare()
-            Judge(run, compared).judge().explain_precision()
+            Judge(run, compared, probes=runs).judge().explain_precision()
         except MemoryError:  # beside what layers need, which refuse by themselves
             problems.append("there is not enough memory to compare all tensors of the device")
         comparison.notes += doubtful(comparison.equal, circumstances.atol)

@@ -1,6 +1,7 @@
 """The explanations of differences between irshape and a device.
 
-The explanations that depend on the values of one layer are in `narrowing`, with their tests.
+The explanations that depend on the values of one layer are in `narrowing`, with the functions that
+test them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Kind(StrEnum):
     DECOMPRESSION = "decompression"
     """Values differ because the device decompresses weights in f32."""
     INHERITED = "inherited"
-    """Values differ because inputs of the layer differ, which another kind explains."""
+    """Values differ because inputs of the layer differ, and the inputs have an explanation."""
     MERGING = "merging"
     """Values differ because the device merges the layer with its neighbours."""
     FEWER_TENSORS = "fewer tensors"
@@ -127,7 +128,7 @@ BEHIND_MERGED = Remark(
     "agrees if it is computed from irshape's values of these inputs",
 )
 MERGED_UNASKED = MERGED._replace(
-    text=f"{MERGED.text}, even if irshape does not request the tensors in between"
+    text=f"{MERGED.text}, even if irshape does not request the tensors between these layers"
 )
 UNASKED = Remark(
     Kind.FEWER_TENSORS,

@@ -19,8 +19,8 @@ from .result import Comparison, Row
 
 
 def with_fewer_tensors(run: CrosscheckRun, suspects: Sequence[Layer]) -> Iterator[CrosscheckRun]:
-    """Compares the model twice: without requesting the tensors of `suspects`, then also without the
-    tensors of their neighbours. Always requests the outputs of the model."""
+    """Compares the model up to twice: without requesting the tensors of `suspects`, then also
+    without those of replaceable neighbours. Always requests the outputs of the model."""
     outputs = {producer for producer, _ in run.comparison.outputs}
     beside = {each for layer in suspects for each in _neighbours(run, layer)}
     replaceable = {each for each in beside if _is_replaceable(run, each)}
@@ -45,7 +45,7 @@ def _neighbours(run: CrosscheckRun, layer: Layer) -> set[Layer]:
 
 def _is_replaceable(run: CrosscheckRun, layer: Layer) -> bool:
     """Whether irshape's value of a layer can be used in place of the device's: if the device merges
-    the layer, or if both values agree and no consumer turns a small error into a whole step."""
+    the layer, or if both values agree and the layer cannot turn a small error into a whole step."""
     rows = [run.rows[number] for number in run.rows_of.get(layer, ())]
     declared = declaration_of(layer)
     steps = declared is None or declared.stepwise or layer.folded_type == "fakequantize"
@@ -55,8 +55,7 @@ def _is_replaceable(run: CrosscheckRun, layer: Layer) -> bool:
 
 def _without(run: CrosscheckRun, unasked: Sequence[Layer]) -> CrosscheckRun | None:
     """Requests all tensors from the device, except the outputs of some layers. Returns a run with
-    the answer, in which nothing is compared yet; None if the device returns no values.
-    """
+    the answer, in which nothing is compared yet; None if the device returns no values."""
     circumstances, session = run.circumstances, run.session
     plural = "s" * (len(unasked) > 1)
     ids = ", ".join(layer.id for layer in unasked)

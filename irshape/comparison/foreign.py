@@ -1,6 +1,6 @@
 """Cross-checks a model in another format with the runtime of that format.
 
-An ONNX model is compared with onnxruntime or onnx's reference, a oneDNN graph with its library.
+An ONNX model is compared with onnxruntime or onnx's reference, a oneDNN graph with oneDNN.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def crosscheck(
 
 
 def _inferred(model: Model, fed: Fed) -> Inference:
-    """Returns the inferred types and shapes of a model, with given shapes of some inputs."""
+    """Infers the types and shapes of a model for inputs with the shapes of given arrays."""
     return infer(model, {layer: PartialShape(array.shape) for layer, array in fed.items()})
 
 
@@ -120,9 +120,9 @@ def asked(
 ) -> tuple[Answer, dict[str, Array]]:
     """Runs a model from a file in another runtime, in a separate process.
 
-    given: if nodes are left out, the values of their outputs by tensor name.
-    Returns the answer, and the values by tensor name. Values of types that NumPy does not have are
-    omitted.
+    given: the values of outputs whose nodes are left out, by tensor name.
+    Returns the answer, and the values by tensor name. Omits values of types that an .npy file
+    cannot hold.
     Raises `RuntimeError` if the runtime is not installed.
     """
     module, package = RUNTIMES[runtime]

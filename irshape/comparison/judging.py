@@ -34,7 +34,8 @@ from .result import Comparison, Row
 from .suspects import Suspect, pattern_of
 
 MAX_PROBES = 6
-"""How many layers may be run alone on the device. At most two runs with fewer tensors follow."""
+"""How many layers may be run alone on the device. Runs to find a part of the model that the device
+can run count, too. At most two runs with fewer tensors follow."""
 
 LOOKED_AT_BEHIND = 16
 """How many layers after a suspected layer are recomputed from the device's value of its output."""
@@ -60,7 +61,7 @@ class Judge:
     """Decides whether layers that differ for equal inputs are wrong on the device or only merged.
 
     compared: the function `crosschecking.compared`, which compares bodies. known: patterns of
-    layers that the device is known to merge. probes: the number of earlier runs on the device.
+    layers that the device is known to merge. probes: the number of earlier runs that count.
     """
 
     def __init__(
@@ -82,9 +83,10 @@ class Judge:
         self.recomputed: dict[OutputRef, Array] = {}
         """irshape's values of merged outputs that feed suspected layers."""
         self.known = {*known, *self.merged_by_shape()}
-        self.probes = run.circumstances.runs + probes
+        self.probes = probes
         self.accused: dict[int, tuple[Suspect, Alone | None]] = {}
-        """The unexplained suspects by row number, each with its result when run alone, or None."""
+        """The unexplained suspects by row number, each with its result when run alone; None if it
+        was not run alone."""
         for suspect in run.suspects:
             if self.rows[suspect.number].own_verdict == "differs":
                 self.judge_one(suspect)
@@ -97,8 +99,9 @@ class Judge:
     def judge(self) -> CrosscheckRun:
         """Blames the layers without an explanation. Returns the run with the final verdicts.
 
-        If a layer is right when run alone, the device may also be right if its tensor is not
-        requested. In that case, the layer is explained, and the run with fewer tensors is returned.
+        A layer that is not known to be wrong when run alone may be right if its tensor is not
+        requested. So the model runs again without the tensors of all such layers. If this run
+        accuses only layers known to be wrong, the others are explained, and this run is returned.
         """
         wrong = self.wrong
         rest = [suspect for number, (suspect, _) in self.accused.items() if number not in wrong]
@@ -121,9 +124,9 @@ class Judge:
         the device.
 
         If the suspect is right when run alone and no consumer inherits its difference, the device
-        merges the layer with its neighbours, and does not use its tensor. Later suspects of the
-        same pattern need no run: if no consumer differs, those with the same kinds of consumers;
-        otherwise those with equal constants.
+        merges the layer with its neighbours, and does not use its tensor. Then later suspects of
+        the same pattern need not be run. If their consumers agree, the pattern includes the types
+        of consumers. If consumers differ, it includes the values of constants.
         """
         row = self.rows[suspect.number]
         position = self.run.positions[row.layer]
@@ -157,9 +160,9 @@ class Judge:
             self.merged[position, row.port] = suspect
 
     def merged_by_shape(self) -> set[Hashable]:
-        """Returns the patterns of layers that the device merges: their tensors have other shapes on
-        the device. Leaves out layers with consumers that differ.
-        """
+        """Returns the patterns of layers whose tensors on the device have other shapes than
+        OpenVINO infers: the device merges these layers. Leaves out layers with consumers that
+        differ."""
         known: set[Hashable] = set()
         for suspect in self.run.suspects:
             row = self.rows[suspect.number]
@@ -209,10 +212,9 @@ class Judge:
         return Alone(cut, inputs, outputs, theirs, right)
 
     def blame(self, merged: Remark) -> None:
-        """Adds a note to each unexplained layer: what the device returns if it runs only this
-        layer. Saves the first such layer, and compares its bodies.
-        merged: the note for layers that are right alone.
-        """
+        """Adds to each unexplained layer that was run alone a note on the values that the device
+        returned. Saves the first unexplained layer, and compares its bodies.
+        merged: the note for layers that are right alone."""
         for number, (_, alone) in self.accused.items():
             row = self.rows[number]
             if alone is None:
@@ -292,9 +294,11 @@ class Judge:
                 )
 
     def behind(self, row: Row) -> Behind:
-        """Returns what the difference of an output does to its consumers. "agrees": all consumers
-        agree. "departs": consumers differ, but all of these even for equal inputs. "inherits": a
-        consumer inherits the difference, or the output is an output of the model.
+        """Returns what the difference of an output does to its consumers.
+
+        "agrees": all consumers agree. "departs": consumers differ, and each of these differs even
+        for equal inputs. "inherits": a consumer inherits the difference, the output is an output of
+        the model, or it has no consumers.
         """
         if (row.layer, row.port) in self.run.comparison.outputs:
             return "inherits"
@@ -315,7 +319,7 @@ class Judge:
         return "departs" if departing else "agrees"
 
     def consumers_agree(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
-        """Returns whether all consumers agree when computed from irshape's value of an output."""
+        """Returns whether all consumers agree if irshape's value replaces the suspected output."""
         row = self.rows[suspect.number]
         try:
             value = self.session.evaluate(row.layer, inputs)[row.port]
@@ -332,9 +336,8 @@ class Judge:
         return True
 
     def leads_on(self, row: Row) -> bool:
-        """Returns whether irshape, computing from the device's value of an output, gets the
-        device's wrong result in a later layer. This shows that the device computes with its value,
-        perhaps in merged layers."""
+        """Returns whether the device uses its value of an output, perhaps in merged layers: irshape
+        gets the device's wrong result of a later layer if it starts from the device's value."""
         values = {(self.run.positions[row.layer], row.port): self.run.value_at(row)}
         looked_at = (
             consumer

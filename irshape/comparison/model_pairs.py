@@ -96,8 +96,8 @@ class ModelComparison:
         return f"<ModelComparison: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        """Says what was compared, how many tensors differ, and the layer to blame or, without one,
-        the first layer that differs."""
+        """Says what was compared, how many tensors differ, and the layer to blame or, if there is
+        none, the first layer that differs."""
         if not self.compared:
             return f"{self.first.path} and {self.second.path}: nothing could be compared"
         head, *lines = self.counts()
@@ -110,7 +110,7 @@ class ModelComparison:
 
     def counts(self) -> list[str]:
         """Says how many tensors are equal, how many of these only within the tolerance, and which
-        tensor has the largest error within it."""
+        of these has the largest error."""
         pairs = [pair for pair in self.pairs if not pair.constant or pair.second in self.outputs]
         states = [pair.state for pair in pairs]
         close = [pair for pair in pairs if pair.is_close]
@@ -126,7 +126,7 @@ class ModelComparison:
             largest = max(close, key=lambda pair: pair.excess)
             lines.append(
                 f"{counted(len(close), 'tensor')} equal only within the tolerance; "
-                f"the largest error is {largest.excess:.2g} of it, at '{largest.name}'"
+                f"the largest error is {largest.excess:.2g} × the tolerance, at '{largest.name}'"
             )
         return lines
 
@@ -137,7 +137,7 @@ class ModelComparison:
 
     @property
     def diverging(self) -> Pair | None:
-        """The first tensor, except constants, whose values differ in two whole runs."""
+        """The first tensor, except constants, whose values in the two whole runs differ."""
         return next(
             (pair for pair in self.pairs if pair.verdict == "differs" and not pair.constant), None
         )
@@ -167,8 +167,8 @@ class ModelComparison:
         return self.outputs_agree and self.blamed is None
 
     def worst(self, count: int = 5) -> list[Pair]:
-        """Returns the tensor to blame and the tensors with the largest errors, as multiples of the
-        tolerance."""
+        """Returns tensors with errors: the one to blame, then those whose errors are the largest
+        multiples of the tolerance."""
         blamed = self.blamed
         pairs = [pair for pair in self.pairs if pair.excess > 0 and not pair.constant]
         return sorted(pairs, key=lambda pair: (pair is not blamed, -pair.excess))[:count]

@@ -36,8 +36,7 @@ _NEVER_UNMATCHED = ("const", "result", "parameter", "assign")
 def with_values_of_runtime(
     layer: Layer, computed: tuple[Array, ...], values: Mapping[str, Array]
 ) -> tuple[Array, ...]:
-    """Returns the outputs of a layer. If the runtime has a value for an output, this value replaces
-    irshape's."""
+    """Returns the outputs of a layer: the runtime's values or, where it has none, irshape's."""
     if not values or layer.is_constant or layer.is_parameter:
         return computed
     named = [
@@ -198,8 +197,7 @@ class ModelRun(LayerwiseRun):
     ) -> bool:
         """Returns whether tensors with different values really are counterparts. Tensors of
         different shapes are counterparts only if they are outputs of the models, or if their layers
-        have the same type and matching inputs.
-        """
+        have the same type and matching inputs."""
         if match.is_output or reference.shape == output.shape:
             return True
         counterpart = self.layers_of_first[match.source[0]]
@@ -300,8 +298,8 @@ class ModelRun(LayerwiseRun):
         """Describes the constants of a layer that have other values in the first model.
 
         others: the outputs that feed the layer in the first model. If a constant has another
-        element type or no counterpart in the first model, compares the layer's input that is
-        computed from the constant.
+        element type or no counterpart there, the input of the layer that is computed from the
+        constant is compared.
         """
         altered: list[str] = []
         pairs = {self.positions[pair.second]: pair for pair in self.comparison.pairs}
@@ -329,14 +327,14 @@ class ModelRun(LayerwiseRun):
                 pair = pairs[at]
                 label = f"its constant '{pair.second.name}' (id {pair.second.id})"
                 if not pair.second.is_constant:
-                    label = f"{pair.second.label}, from which it is computed,"
+                    label = f"{pair.second.label}, from which its input is computed,"
                 kinds = [each.attribute("element_type") for each in (pair.first, pair.second)]
                 if kinds[0] == kinds[1]:
                     altered.append(f"{label} differs{pair.extent}")
                 else:
                     altered.append(
                         f"{label} is {kinds[0]} in A, {kinds[1]} in B; input {index}, which is "
-                        f"computed from it, {text}"
+                        f"computed from this constant, {text}"
                     )
             if len(altered) == known and not self.difference(reference, value)[1]:
                 altered.append(f"input {index}, which is computed from constants, {text}")
@@ -404,8 +402,8 @@ class ModelRun(LayerwiseRun):
         )
 
     def harmless(self) -> set[int]:
-        """Returns the positions of the layers that compute shapes, and of their constants. Leaves
-        out those that feed a layer that differs even for equal inputs.
+        """Returns the positions of the layers that compute shapes, and of their constants, except
+        those that affect a layer that differs even for equal inputs.
 
         Two converters may compute a shape in different ways, so a difference in it is harmless.
         """
@@ -439,7 +437,7 @@ class _Fixed:
         sources: Sequence[OutputRef],
         outputs: Sequence[Array],
     ) -> None:
-        """Adds a layer that depends only on constants or shapes. Add its producers first."""
+        """Adds a layer if it depends only on constants or shapes. Its producers must come first."""
         fed = {source[0] for source in sources}
         known = bool(fed) and fed <= self.positions
         if layer.folded_type == "shapeof" or (known and fed & self.shapes):
@@ -466,5 +464,5 @@ def _label(layers: Sequence[Layer], source: OutputRef) -> str:
 
 
 def _errors(reference: Array, other: Array) -> Errors | None:
-    """Returns the errors of an array; None if the shapes differ."""
+    """Returns the errors of `other`; None if the shapes differ."""
     return errors(reference, other) if reference.shape == other.shape else None

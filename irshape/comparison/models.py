@@ -25,7 +25,7 @@ from .model_run import ModelRun, with_values_of_runtime
 from .pairing import common_shapes, paired_inputs, reordered
 
 MAX_LAYOUT_AXES = 5
-"""The most axes of an input for which another layout is looked for, e.g. NDHWC for NCDHW."""
+"""How many axes an input may have if other layouts are tried for it, e.g. NDHWC for NCDHW."""
 Runtime = Literal["onnxruntime", "irshape"]
 """The runtimes that can compute the values of an ONNX model."""
 
@@ -50,7 +50,7 @@ def compare(
 ) -> ModelComparison:
     """Implements `irshape.compare`, which describes the parameters and the errors.
 
-    irshape's result for a layer decides whether the layer is to blame, also if another runtime
+    irshape's result for a layer decides whether the layer is to blame, even if another runtime
     computes the values of the models.
     """
     checked(rtol=rtol, atol=atol)
@@ -102,8 +102,8 @@ def _by_runtime(
 
 
 def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
-    """Yields notes on inputs that are not paired by name, or whose order or shapes differ, and on
-    the shapes that dynamic inputs had in the run."""
+    """Yields notes on the inputs: those of the second model that are in another order, pairs not
+    matched by name or with other shapes, and the shapes in the run of dynamic inputs."""
     ran = []
     partners = {layer: other for layer, other, _ in paired_inputs(first, second)}
     theirs = [second.parameters.index(partners[layer]) for layer in first.parameters]
@@ -128,15 +128,15 @@ def _in_another_layout(shape: PartialShape, sizes: tuple[int, ...]) -> bool:
 
 def _handed(first: Model, second: Model, fed: Fed) -> Fed:
     """Returns the inputs for the second model: those of the first model, matched by tensor name,
-    layer name or order."""
+    layer name or order, and converted to the element types of the second model."""
     handed = {other: fed[layer] for layer, other, _ in paired_inputs(first, second)}
     for layer, given in handed.items():
         its = PartialShape.of(layer.attribute("shape") or "")
         if _in_another_layout(its, given.shape):
             raise ExecutionError(
-                f"the input of A has the sizes of {its} in another order: "
-                f"{PartialShape(given.shape)}; compare gives both models the same inputs, so give "
-                "one the layout of the other with `irshape edit --input-layout`",
+                f"the input has shape {its} in B, but the same sizes in another order in A: "
+                f"{PartialShape(given.shape)}; compare gives both models the same arrays, so "
+                "change the layout of one of the inputs with `irshape edit --input-layout`",
                 layer,
             )
         wanted = layer.outputs[0].element_type if layer.outputs else None
@@ -148,17 +148,16 @@ def _handed(first: Model, second: Model, fed: Fed) -> Fed:
 
 
 def coarser(first: Model, second: Model) -> str | None:
-    """Returns the lowest precision that occurs in only one of two models, as a key of
-    `model_run.COARSE` such as f16; None if both models have the same precisions.
-    """
+    """Returns the lowest precision, as a key of `model_run.COARSE` such as f16, that occurs in only
+    one of two models; None if there is none."""
     differing = _precisions(first) ^ _precisions(second)
     kinds = {kind for kind, _ in differing}
     return next((kind for kind in ("int4", "int8", "bf16", "f16") if kind in kinds), None)
 
 
 def _precisions(model: Model) -> set[tuple[str, bool]]:
-    """Returns the precisions in a model: `(type, True)` for the type of a constant of 16 elements
-    or more, and `("f16", False)` or `("bf16", False)` if other tensors have this type."""
+    """Returns the precisions in a model. For a constant of 16 elements or more, `(type, True)`. For
+    other tensors, only `("f16", False)` and `("bf16", False)`."""
     kinds = set()
     for layer in model.walk():
         if layer.is_constant:

@@ -68,8 +68,8 @@ def explanation(difference: Difference) -> Remark | None:
 
 
 def _habits(arrays: Sequence[Array]) -> Iterator[tuple[str, str, str]]:
-    """Yields the conversions that the device applies to arrays of these types: the NumPy types
-    before and after, and a sentence about the conversion."""
+    """Yields the conversions by a device that some of the arrays need: the NumPy types before and
+    after, and a sentence about the conversion."""
     for wide, narrow in HABITS.items():
         names = [dtype_of(ElementType.of(name)).name for name in (wide, narrow)]
         if any(array.dtype.name == names[0] for array in arrays):
@@ -90,7 +90,7 @@ def _narrowed_inputs(of: Difference) -> Remark | None:
 def _narrowed_output(of: Difference) -> Remark | None:
     for _, narrow, reason in _habits([of.mine] if of.mine.dtype.kind in "iu" else []):
         if of.alike(_clipped(of.mine, narrow).astype(of.mine.dtype), of.theirs):
-            text = f"{reason}: it clips numbers to the range of the second type"
+            text = f"{reason}: it clips numbers to the range of {narrow}"
             return Remark(Kind.NARROWING, text)
     return None
 
@@ -166,8 +166,8 @@ def _beyond_f16(of: Difference) -> Remark | None:
 
 
 def _decompressed(of: Difference) -> Remark | None:
-    """Explains a weight that the device decompresses in f32 throughout. For a layer computed from
-    the device's input values, accepts a difference of two roundings to f16 or bf16."""
+    """Explains a weight that the device decompresses in f32 throughout. If `alone`, also accepts
+    errors of at most two roundings to f16 or bf16."""
     outputs = of.weights().get(of.layer)
     if outputs is None:
         return None
@@ -183,9 +183,9 @@ def _decompressed(of: Difference) -> Remark | None:
 
 def _level_at_a_tie(of: Difference) -> Remark | None:
     """Explains a FakeQuantize that is one quantization level off where its input is near the middle
-    between two levels.
+    between two levels, or whose values differ by rounding errors of the output limits.
 
-    At such an input, rounding errors decide which of the two levels the device picks. "Near" means
+    Near the middle, rounding errors decide which of the two levels the device picks. "Near" means
     at most four roundings of the largest number involved, in the device's precision, and at most a
     quarter of a level.
     """
@@ -218,8 +218,8 @@ def _level_at_a_tie(of: Difference) -> Remark | None:
     return Remark(
         Kind.TIES,
         f"{count} of {off.size} elements are one quantization level off, where the input lies "
-        f"halfway between two levels, at most {float(distance[off].max()):.2g} of a level from the "
-        "tie; all other elements agree",
+        f"between two levels, at most {float(distance[off].max()):.2g} of a level from the middle; "
+        "all other elements agree",
     )
 
 
@@ -230,7 +230,7 @@ def _saturated_sums(of: Difference) -> Remark | None:
     cut = saturated(of.session, of.layer, of.inputs, of.mine)
     if cut is None or not of.alike(cut[0], of.theirs):
         return None
-    text = f"{SATURATED}; {cut[1]} exceed 16 bits here; irshape agrees if it does the same"
+    text = f"{SATURATED}: {cut[1]} change here; irshape agrees if it does the same"
     return Remark(Kind.SATURATION, text)
 
 
@@ -238,8 +238,7 @@ def _standardized_levels(of: Difference) -> Remark | None:
     """Explains a normalization (MVN) that the device computes from the quantized integers of a
     FakeQuantize. These integers are far larger than the numbers that they represent, so epsilon has
     almost no effect.
-    Source: MVNTransformation of OpenVINO's low-precision transformations 2026.4.
-    """
+    Source: MVNTransformation of OpenVINO's low-precision transformations 2026.4."""
     if of.layer.folded_type not in ("groupnormalization", "mvn"):
         return None
     grid = grid_of_input(of.session, of.layer, 0)
@@ -350,9 +349,8 @@ _ROUNDING = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 
 
 def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
-    """Returns the f32 weights of a model, with the whole decompression computed in f32, as by the
-    CPU plugin (2026.4). The IR rounds intermediate values to f16 or bf16.
-    """
+    """Returns f32 weights, with the whole decompression computed in f32, as by the CPU plugin
+    (2026.4). Leaves out weights for which the IR rounds no intermediate value to f16 or bf16."""
     layers, wiring = session.model.net.layers, wire(session.model.net)
     values: dict[int, Array] = {}
     rounded: set[int] = set()

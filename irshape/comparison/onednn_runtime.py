@@ -69,7 +69,7 @@ ATTRIBUTES = {
 """The numbers of the attributes in the C interface."""
 
 NEWER = {("SoftMax", "mode"): "none", ("GELU", "mode"): "gelu_erf"}
-"""Attributes that oneDNN 3.2 does not have, with the only value that it can compute."""
+"""Attributes that oneDNN 3.2 does not have, each with the value that 3.2 always computes."""
 
 TYPES = {
     "f16": (1, "float16"),

@@ -60,8 +60,7 @@ def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer, Means
 
 def common_shapes(first: Model, second: Model) -> dict[Layer, PartialShape]:
     """Returns for each input of the first model the shape that both models allow. Leaves out inputs
-    whose shapes contradict each other. Raises the errors of `paired_inputs`.
-    """
+    whose shapes contradict each other. Raises the errors of `paired_inputs`."""
     shapes = {}
     for layer, other, _ in paired_inputs(first, second):
         own, its = (PartialShape.of(each.attribute("shape") or "") for each in (layer, other))
@@ -72,7 +71,7 @@ def common_shapes(first: Model, second: Model) -> dict[Layer, PartialShape]:
 
 
 def reordered(what: str, positions: Sequence[int], names: Sequence[str]) -> list[str]:
-    """Returns a note if the inputs or outputs of the second model are in another order.
+    """Returns a note if the second model has its inputs or outputs in another order than the first.
 
     positions: for each input or output of the first model, its position in the second model. names:
     the names in the second model.

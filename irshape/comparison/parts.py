@@ -1,7 +1,7 @@
 """Runs a part of a model on a device that cannot run all of it.
 
 Layers that the device may not support are removed. irshape computes their outputs, and the device
-gets them as inputs. If the IR gives an input no element type, the part uses that of its array.
+gets them as inputs. An input without an element type in the IR gets the type of its array.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def runnable_part(
     """Returns a device's answer for the part of a model that the device can run, the number of runs
     in irshape and on the device, and notes on how the part differs from the model.
 
-    Asks the device to run the model with inputs of known types, then without the layers that its
-    message names, then without layers with bodies, until it returns values. If OpenVINO refuses the
-    model, leaves out the custom operations. Returns None if the device runs none of these parts,
-    returns no types and shapes, or does not exist.
+    If OpenVINO refuses the model, leaves out the custom operations. Otherwise, tries the model with
+    inputs of known types, then without the layers that the device's message names, then without
+    layers with bodies, until the device returns values. Returns None if the device does not exist
+    or runs none of these parts, if it infers no shapes, or if only outputs are compared.
     refused: the device's answer for the whole model.
 
     Raises `ExecutionError` if irshape cannot compute the layers that are left out.
@@ -118,7 +118,7 @@ def _layers(layers: list[Layer]) -> str:
 
 def _candidates(model: Model, refused: Answer, has_open_inputs: bool) -> Iterator[list[Layer]]:
     """Yields groups of layers to leave out because the device may not support them. The first group
-    is empty if the element type of an input may be all that the device needs."""
+    is empty if inputs lack element types: with these, the device may run the whole model."""
     if refused.refused:
         yield from filter(None, [[layer for layer in model.net.layers if is_custom(layer)]])
         return

@@ -33,8 +33,8 @@ Surroundings = tuple[int, str, str, dict[str, str]]
 the environment."""
 
 _idle: dict[str, _Process] = {}
-"""At most one process for each module that waits for another request. Each holds the memory of a
-runtime."""
+"""For each module, at most one process, which waits for another request. Each process holds the
+memory of a runtime."""
 
 
 def ask(

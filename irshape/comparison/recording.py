@@ -2,10 +2,9 @@
 
 The file is a zip archive that NumPy opens like any .npz. It contains `recording.json` and an .npy
 for each distinct tensor. `recording.json` lists every question to the device: the whole model
-first, then single layers and bodies. Each entry has the fingerprint of its model, its inputs, and
-the
-answer: types, shapes, values, the device's name, its capabilities and the precision that it
-reports. Nothing in the file is code: pickle is neither written nor read.
+first, then parts of it, fewer outputs, single layers and bodies. Each entry has the fingerprint of
+its model, its inputs, and the answer: types, shapes, values, the device's name, its capabilities
+and the precision that it reports. Nothing in the file is code: pickle is neither written nor read.
 """
 
 from __future__ import annotations
@@ -174,7 +173,7 @@ class RecordedTensor:
         ElementType.of(self.element_type)
 
     def array(self) -> Array:
-        """Returns the values. Raises `ValueError` if the file has another number of bytes."""
+        """Returns the values. Raises `ValueError` if the recorded bytes do not fit the shape."""
         raw = self._recording.member(self._member).tobytes()
         try:
             return from_bytes(self.element_type, self.shape, raw)
@@ -248,8 +247,8 @@ class Recording:
         return self._questions[0].model == fingerprint(model)
 
     def ask(self, question: Question) -> Answer:
-        """Returns the recorded answer. Raises `Unanswered` if the device was not asked this
-        question."""
+        """Returns the recorded answer, perhaps to a question that requests more tensors. Raises
+        `Unanswered` if the device was asked neither."""
         if not question.label:
             return self._questions[0].answer
         for recorded in self._questions[1:]:
@@ -308,7 +307,7 @@ class _Recorded:
         self.answer = Answer.of({**answer, "version": answer["openvino"]}, values)
 
     def fits(self, question: Question) -> bool:
-        """Returns whether the recorded question was about the same layer with the same inputs.
+        """Returns whether the recorded question was about the same model with the same inputs.
 
         Inputs that irshape computed may differ slightly, since processors round differently.
         """

@@ -49,7 +49,7 @@ class Row(NamedTuple):
     allowed: float | None = None
     remark: Remark | None = None
     ranges: dict[str, str] = {}  # noqa: RUF012  (a tuple's default, never changed)
-    """The ranges of the inputs, irshape's output and OpenVINO's output, if the values differ."""
+    """The ranges of the inputs, irshape's output and the runtime's output, if the values differ."""
     errors: Errors = Errors()
     own: Measured = "not compared"
     own_errors: Errors | None = None
@@ -127,13 +127,15 @@ class Row(NamedTuple):
 
     @property
     def inherited(self) -> bool:
-        """Whether the tensor differs only because the inputs of its layer do."""
+        """Whether the tensor differs in the whole run, although its layer agrees or is explained
+        for equal inputs."""
         return self.value_verdict == "differs" and self.own_verdict in ("equal", "explained")
 
     @property
     def state(self) -> str:
-        """One word for both verdicts: `differs`, `explained` or `merged` for the layer with the
-        device's input values; `inherited`; or else the verdict on the whole runs."""
+        """One word for both verdicts: `differs`, `explained` or `merged` if the layer differs even
+        for equal inputs; `inherited` if it differs only in the whole run; or else the verdict on
+        the whole run."""
         if self.own_verdict == "differs":
             return "differs"
         if self.value_verdict == "differs" and self.own_verdict == "explained":
@@ -213,13 +215,12 @@ class Comparison:
         self.rows = rows
         self.problems = problems
         """The reasons why parts of the comparison are missing, e.g. that OpenVINO refuses or cannot
-        run the model, or that irshape cannot evaluate a layer.
-        """
+        run the model, or that irshape cannot evaluate a layer."""
         self.notes: list[str] = []
         """Remarks about the whole comparison, such as where the first NaN comes from."""
         self.hint: str | None = None
         self.inside: Inside | None = None
-        """The comparison of the bodies of the blamed layer, if it has any."""
+        """The comparison of a body of the blamed layer, if it has any."""
         self.saved: Path | None = None
         """The path of the blamed layer's IR, if the user requested it."""
 
@@ -255,14 +256,15 @@ class Comparison:
 
     @property
     def ok(self) -> bool:
-        """Whether everything was compared, no output differs for equal inputs, and no output of the
-        model differs in the whole run. Other tensors may inherit differences."""
+        """Whether no problem occurred, no type or shape differs, no output differs for equal
+        inputs, and no output of the model differs in the whole run. Other tensors may inherit
+        differences."""
         return self.first is None and not self.problems
 
     @property
     def equal(self) -> list[tuple[str, Errors, float]]:
-        """The layers whose numeric outputs are equal within the tolerance, with the errors and the
-        tolerance."""
+        """The numeric outputs that are equal within the tolerance: the layer's name, the errors,
+        and the tolerance."""
         return [
             (row.layer.name, row.errors, row.allowed or 0.0)
             for row in self.rows
@@ -366,9 +368,8 @@ class Inside(NamedTuple):
     """The comparison of a body of a layer.
 
     tag: the tag of the body. iteration: the last run of the body that was compared, counted from 0.
-    looked_at: how many runs were compared. comparison: the comparison of the body as a separate
-    model, with irshape's inputs of that iteration. Its layers keep their ids and names from the
-    body.
+    looked_at: how many runs were tried. comparison: the comparison of the body as a separate model,
+    with irshape's inputs of that iteration. Its layers keep their ids and names from the body.
     """
 
     layer: Layer
@@ -385,7 +386,7 @@ class Inside(NamedTuple):
 
     @property
     def path(self) -> list[str]:
-        """The path to the body: the ids of the layers that contain it, and its tag."""
+        """The path to the body: for each layer that contains it, the id and the tag of the body."""
         return [*self.layer.path, self.layer.id, self.tag]
 
     def to_dict(self) -> dict[str, Any]:

@@ -230,7 +230,7 @@ def _tensor(ov: Any, element_type: str, shape: list[int], file: Path) -> Any:
 
 
 def _bytes(tensor: Any) -> bytes:
-    """Returns the bytes of an output. Strings become a JSON list of hexadecimal numbers."""
+    """Returns the bytes of an output, in the form that `answers.from_bytes` reads."""
     if tensor.get_element_type().get_type_name() == "string":
         texts = [
             item if isinstance(item, bytes) else str(item).encode()
@@ -244,8 +244,8 @@ def _bytes(tensor: Any) -> bytes:
 
 
 def _device_name(core: Any, device: str) -> str:
-    """Returns OpenVINO's name of a device; for HETERO:GPU,CPU and the like, the name before the
-    colon.
+    """Returns OpenVINO's name of a device; for HETERO:GPU,CPU and the like, that of the part before
+    the colon.
 
     If OpenVINO knows no such device, returns the name that the user gave; the run then reports the
     error.

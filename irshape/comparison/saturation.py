@@ -49,8 +49,8 @@ def saturated(
     session: Session, layer: Layer, inputs: tuple[Array, ...], mine: Array
 ) -> tuple[Array, str] | None:
     """Computes a layer in which each sum of two products of quantized integers is cut to 16 bits.
-    Returns a pair: the output, and the number of cut sums as text; None if the layer does not
-    multiply such integers, or no sum exceeds 16 bits. mine: irshape's output of the layer."""
+    Returns the output, and how many elements of the product change, as text; None if the layer does
+    not multiply such integers, or no element changes. mine: irshape's output of the layer."""
     kind = layer.folded_type
     if kind not in ("matmul", "scaleddotproductattention") or len(inputs) < 2:
         return None
@@ -72,7 +72,7 @@ def saturated(
     if not count:
         return None
     lost = cut * (grids[0].step * grids[1].step)
-    said = f"{count} of {cut.size} sums"
+    said = f"{count} of {cut.size} elements of the product"
     if kind == "matmul":
         return (mine + lost).astype(mine.dtype), said
     value = _attention(session, layer, inputs, lost)

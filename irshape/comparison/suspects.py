@@ -23,7 +23,7 @@ class Suspect(NamedTuple):
     """An output that differs even if irshape computes it from the device's input values.
 
     number: the number of its row. given: for each input of its layer, the output that feeds it, and
-    irshape's value if the device has no suitable value.
+    irshape's value if the device has no suitable value, otherwise None.
     """
 
     number: int

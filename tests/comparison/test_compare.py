@@ -222,7 +222,7 @@ def test_a_half_precision_copy_agrees_within_its_precision(tmp_path: Path) -> No
     assert status == 0
     assert "equal within the tolerance of f16\n" in output
     assert f"{len(apart)} tensors equal only within" in output
-    assert f"{largest.excess:.2g} of it, at '{largest.name}'" in output
+    assert f"{largest.excess:.2g} × the tolerance, at '{largest.name}'" in output
     assert "output 'sentence_embedding': equal within" in output
     rounded = [pair.name for pair in found.pairs if pair.errors.max_abs and pair.constant]
     assert f"{len(rounded)} constants equal only within" in output

@@ -131,7 +131,7 @@ def test_what_inherits_a_level_at_a_tie(
     assert len(asked) <= 14
     reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
     if row.blamed is None:
-        assert "from the tie" in reasons[quantized]
+        assert "from the middle" in reasons[quantized]
         assert "inherited from FakeQuantize layers" in reasons[scaled]
         assert "inherited from FakeQuantize layers" in reasons[positive]
 

@@ -175,7 +175,7 @@ def test_sums_that_are_cut_without_vnni(row: Products, kind: str, tmp_path: Path
     reasons = {each.layer.name: f"{each.own_reason} {each.reason}" for each in comparison.rows}
     if row.blamed is None:
         assert comparison.ok, str(comparison)
-        assert "28 of 32 sums" in reasons["product"]
+        assert "28 of 32 elements of the product" in reasons["product"]
         assert "each sum of two products" in reasons["attention"]
         assert "inherited from sums of products" in reasons["behind"]
 

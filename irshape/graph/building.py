@@ -205,7 +205,7 @@ class Building(Inferring):
                 self._give_output_names(end.layer, [name for name in own if name in wanted])
 
     def _output(self, given: Output | GraphLayer) -> Output:
-        """Returns an output or a layer's only output as an output of this graph.
+        """Returns an output, or the only output of a layer, as an output of this graph.
 
         In a body, the value may come from a graph around the body: the layer that contains the body
         then gets a further input. Raises `GraphError`, `TypeError`.

@@ -224,7 +224,7 @@ merge standard input twice | merge - - | 2 | only one of the models
 split nowhere | split m.xml | 2 | --at NAME or --parts N
 split in two ways | split m.xml --at double --parts 2 | 2 | --at NAME or --parts N
 split in one part | split m.xml --parts 1 | 2 | --parts
-split in too many parts | split m.xml --parts 9 | 1 | too few for 9 parts
+split in too many parts | split m.xml --parts 9 | 1 | at most 4 parts, not 9
 split before everything | split m.xml --at x | 1
     | part 1 would be empty: nothing is computed between its cuts
 split behind everything | split tail.xml --at squash | 1

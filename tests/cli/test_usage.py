@@ -121,7 +121,7 @@ a tolerance that is no number | compare whole.xml whole.xml --rtol nan | 2 | 'na
 a tolerance without an end | crosscheck whole.xml --atol inf | 2 | 'inf' is not a finite number
 a tolerance below 0 | compare whole.xml whole.xml --atol -1 | 2 | '--atol': -1
 a number of seconds as Python reads it | query //layer whole.xml --timeout 1_0 | 2 | '1_0' is not
-more parts than memory | split whole.xml --parts 99999999999999999999999 -o new.xml | 1 | too few
+more parts than memory | split whole.xml --parts 99999999999999999999999 -o new.xml | 1 | at most
 an input given twice | run whole.xml -i [1,2] -i x=[3,4] | 2 | 'x' is given twice: '[1,2]', '[3,4]'
 a condition in Python's numbers | explain whole.xml --assume 'n==1_0' | 2 | in digits, such as 12
 a condition with a truth value | explain whole.xml --assume 'n % 2 == False' | 2 | in digits,

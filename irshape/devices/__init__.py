@@ -1,1 +1,1 @@
-"""Judges without running a model whether devices can compile it: facts, verdicts, memory."""
+"""Judges whether devices can compile a model, without running it: facts, verdicts, advice."""

@@ -36,8 +36,8 @@ class Cures:
         return Cure(text, self._reshape)
 
     def of(self, fact: Fact) -> Cure:
-        """Returns advice for the obstacle that a fact describes: how to change the layer so that
-        the conditions of the fact no longer hold."""
+        """Returns advice for the obstacle that a fact describes: usually how to change the layer so
+        that a condition of the fact no longer holds."""
         if fact.verdict == "unknown":
             return Cure("ask the device itself", f"irshape requires {self._path} --ask")
         for condition in fact.conditions:
@@ -45,7 +45,7 @@ class Cures:
             if key.where == "attribute":
                 return Cure(f"give the attribute `{key.name}` another value")
             if key == Key("layer", "dims"):
-                return self.sizes("make the shapes of its inputs static")
+                return self.sizes("make the shapes of the layer's inputs static")
             if key.name == "const" and "no" in condition.values:
                 return Cure(f"make {key.port} a constant", self._bind)
             if key.name == "dims" or (key.name == "dim" and "?" in condition.values):

@@ -100,7 +100,7 @@ class Condition(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """The verdict of a device on the layers of an operation that meet all conditions."""
+    """The verdict of a device on layers of an operation or family that meet all conditions."""
 
     operation: str
     conditions: tuple[Condition, ...]
@@ -169,8 +169,8 @@ def _families() -> dict[str, str]:
 
 @cache
 def unfolded() -> frozenset[str]:
-    """Returns the `folded_type`s that OpenVINO does not fold, even if all inputs are constants.
-    `tests/measured/device_folding.py` writes their table."""
+    """Returns the types of layers that OpenVINO does not fold even if all inputs are constants, in
+    the spelling of `Layer.folded_type`. `tests/measured/device_folding.py` writes their table."""
     return frozenset(["assign", "result", *(row[0].lower() for row in _rows("unfolded"))])
 
 

@@ -28,7 +28,7 @@ class Traits(NamedTuple):
     dims: str
     """`static`, `bounded`, `unbounded`, or `rank` for a dynamic rank."""
     sizes: tuple[str, ...]
-    """Each dimension: `0`, `1`, `many` or `?`; none for a dynamic rank."""
+    """For each dimension, `0`, `1`, `many` or `?`; empty for a dynamic rank."""
 
 
 @lru_cache(1 << 10)
@@ -65,13 +65,13 @@ class DeviceLayer:
         self.outputs = tuple(map(traits_of, outputs))
         sizes = [None if each is None else each.shape.declared for each in (*inputs, *outputs[:1])]
         self.alike = len({*sizes[: len(inputs)]} - {None}) < 2
-        """Whether inputs of static shapes all have the same sizes."""
+        """Whether all inputs of static shape have the same sizes."""
         self.kept = sizes[0] == sizes[-1] if inputs else False
         """Whether output 0 has the sizes of input 0, if both shapes are static."""
         self.used = tuple([(index, port) in taken for port in range(len(outputs))])
-        """Whether a layer uses each output."""
+        """For each output, whether a layer uses it."""
         self.constant = constant
-        """Whether each input is a constant after constants are folded."""
+        """For each input, whether it is a constant after constants are folded."""
 
     @property
     def key(self) -> object:
@@ -234,7 +234,7 @@ def device_layers(result: BodyResult) -> Iterator[DeviceLayer]:
 def folded_layers(result: BodyResult) -> set[int]:
     """Returns the positions of the layers that OpenVINO folds for a device: constants, layers that
     depend only on constants (e.g. the decompression of weights), and layers whose results shape
-    inference computes. Exception: layers of an operation that OpenVINO cannot evaluate."""
+    inference computes. Leaves out the types in `unfolded`."""
     folded: set[int] = set()
     layers, sources, outputs = result.body.layers, result.wiring.sources, result.outputs
     for index in result.wiring.order:

@@ -76,10 +76,10 @@ class DeviceVerdict:
         return list(dict.fromkeys(layers))
 
     def moved(self, cpu: DeviceVerdict) -> list[Layer]:
-        """Returns the layers that `HETERO:GPU,CPU` would run on the CPU.
+        """Returns the layers that `HETERO:GPU,CPU` would run on the CPU: those that GPU refuses and
+        CPU accepts.
 
-        These are the layers that GPU refuses and CPU accepts. The list is empty if CPU refuses one
-        of these layers, too, and for devices other than GPU.
+        The list is empty if CPU refuses one of these layers, too, and for devices other than GPU.
         """
         if self.device != "GPU" or set(self.layers) & set(cpu.layers):
             return []
@@ -192,7 +192,7 @@ def _candidates(facts: Facts, type_name: str, version: str) -> _Candidates:
 
 
 def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:
-    """Returns the most severe fact that applies to a layer; None if no obstacle is known."""
+    """Returns the gravest fact on a layer, which may be `unknown`; None if the layer compiles."""
     value = layer.value
     reason = "no layer of this operation is known to compile"
     for conditions, fact in candidates:
@@ -214,7 +214,7 @@ def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:
 
 def _reason(fact: Fact) -> str:
     """Returns the reason of a fact. If the conditions were found by comparing models, the reason
-    also names the layers and the number of models."""
+    also describes the layers, and says how many of the models were refused."""
     words = in_words(fact.conditions)
     if not fact.learned:
         return fact.reason

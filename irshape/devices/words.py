@@ -17,8 +17,8 @@ _SIZES = {"0": "0", "1": "1", "many": "more than 1", "?": "not known", "negative
 _OF_LAYER = {
     "body": {"yes": "in a body", "no": "in the net"},
     "kept": {
-        "yes": "output 0 of the shape of input 0",
-        "no": "output 0 not of the shape of input 0",
+        "yes": "output 0 with the shape of input 0",
+        "no": "output 0 with another shape than input 0",
         "open": "only output 0 of dynamic shape",
         "?": "input 0 or output 0 of dynamic shape",
     },
@@ -72,7 +72,7 @@ def _of_port(condition: Condition, values: list[str]) -> str:
         more = {">": "more than ", "<=": "at most "}.get(condition.relation, "")
         return _negated(condition, f"of rank {more}{text.replace('?', 'not known')}")
     if name == "elements":
-        return f"with a count of elements {' or '.join(_SIZES.get(each, each) for each in values)}"
+        return f"whose element count is {' or '.join(_SIZES.get(each, each) for each in values)}"
     if name == "dim":
         sizes = " or ".join(_SIZES.get(each, "missing") for each in values)
         return f"with size {sizes} at axis {condition.key.axis}"

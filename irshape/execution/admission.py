@@ -16,9 +16,9 @@ Shapes = tuple[tuple[int, ...], ...]
 """The shapes of the inputs of one run."""
 
 _MOST_SETS = 16
-"""The number of accepted sets of sizes after which `Admission` forgets them all."""
+"""`Admission` forgets the accepted sets of sizes when it has this many."""
 _SETS_OF_A_SERIES = 4
-"""After this many checks, sizes up to twice the largest checked ones need no check."""
+"""After this many checks, sizes up to twice the largest checked sizes need no check."""
 
 
 class Admission:
@@ -31,8 +31,7 @@ class Admission:
         self.admitted: set[Shapes] = set()
         """The input shapes that were accepted so far."""
         self.peak = 0
-        """The largest total size, in bytes, of the tensors that are in memory at one time, over all
-        sizes checked so far."""
+        """The most bytes that tensors in memory at one time take, for all sizes checked so far."""
         self._largest: Shapes | None = None
 
     def forget(self) -> None:
@@ -44,7 +43,7 @@ class Admission:
         """Checks that every layer accepts these sizes, within the memory limit.
 
         A decoder has new sizes for each token. So after a few checks, sizes up to twice the largest
-        checked ones are accepted without a check if memory is plentiful.
+        checked sizes are accepted without a check if memory is plentiful.
         Raises `ExecutionError` that names the layer and its dimensions.
         """
         key = tuple([array.shape for array in fed.values()])
@@ -69,7 +68,7 @@ class Admission:
         self.admitted.add(key)
 
     def _near(self, key: Shapes) -> bool:
-        """Returns whether every size is at most twice the largest that was checked."""
+        """Returns whether every size is at most twice the largest checked size of its axis."""
         return self._largest is not None and all(
             len(shape) == len(known)
             and all(size <= 2 * most for size, most in zip(shape, known, strict=True))

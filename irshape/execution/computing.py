@@ -22,8 +22,9 @@ from .errors import ExecutionError
 from .memory import least_bytes
 from .refusals import valued_inputs, with_values
 
+_RANDOM = ("randomuniform", "multinomial")
 _MOST_CHECKED = 4096
-"""The number of checked sets of inputs after which the cache is cleared."""
+"""The cache of checked inputs is cleared when it has this many entries."""
 
 
 class LayerKernels:
@@ -34,8 +35,8 @@ class LayerKernels:
         self._kernels = kernels
         self._by_layer: dict[Layer, tuple[Operation, Kernel]] = {}
         self._checked: dict[tuple[object, ...], tuple[int, int]] = {}
-        """Caches what `checked` returns, by operation and the types, shapes and values of inputs,
-        as far as the result depends on them."""
+        """Caches what `checked` returns. The keys are the operation, and the types, ranks, shapes
+        and values of the inputs on which the result depends."""
 
     def of(self, layer: Layer) -> tuple[Operation, Kernel]:
         """Returns the operation of a layer and the function that computes the layer. Raises
@@ -61,18 +62,18 @@ class LayerKernels:
         return operation, kernel
 
     def repeatable(self, layer: Layer) -> Operation | None:
-        """Returns the operation of a layer if equal inputs always give equal outputs; None for
-        others, e.g. RandomUniform."""
+        """Returns the operation of a layer if equal inputs always give equal outputs; None
+        otherwise, e.g. for RandomUniform, or if a kernel replaces `evaluate`."""
         declared = self._declarations.of(layer)
         if isinstance(declared, UnknownOperation):
             return None
         operation = declared[0]
-        impure = operation.keeps_state or operation.bodies or operation in self._kernels
-        return None if impure else operation
+        varies = operation.keeps_state or operation.bodies or layer.folded_type in _RANDOM
+        return None if varies or operation in self._kernels else operation
 
     def checked(self, operation: Operation, inputs: tuple[Array, ...]) -> tuple[int, int]:
-        """Returns the number of missing optional inputs, and how many bytes the outputs take at
-        least; 0 bytes if their sizes do not depend on values.
+        """Returns the number of missing optional inputs, and the least number of bytes of the
+        outputs; 0 bytes if the sizes of the outputs do not depend on values.
 
         Raises `Violation` if the operation refuses the inputs.
         """
@@ -95,8 +96,8 @@ class LayerKernels:
 
 def _bytes_of_outputs(operation: Operation, inputs: tuple[Array, ...]) -> int:
     """Returns the least number of bytes of the outputs. Raises `Violation` for input values that
-    the operation or the specification refuses. Exception: repeated values, e.g. of axes, that only
-    the specification refuses."""
+    the operation or the specification refuses. Exception: values that only the specification
+    refuses but irshape can compute, e.g. repeated axes."""
     valued = check_inputs(operation, valued_inputs(operation, inputs))
     inferred = operation.infer(*valued)
     if type(operation).check is not Operation.check:

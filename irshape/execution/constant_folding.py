@@ -12,9 +12,8 @@ from .errors import ExecutionError
 from .interpreter import Interpreter
 from .plan import COMPUTED, Prepared, without
 
-_RANDOM = ("randomuniform", "multinomial")
 _KEPT_SHARE = 4
-"""`max_memory` divided by this number is the memory that kept outputs may take."""
+"""Kept outputs may take at most `max_memory` divided by this number."""
 
 
 class Keeper:
@@ -40,8 +39,8 @@ class Keeper:
         return self._interpreter.run_body(self._net, fed, prepared=self._prepared)
 
     def _prepare(self) -> Prepared:
-        """Computes the layers that depend only on constants, as far as their outputs fit into
-        memory."""
+        """Computes the layers that depend only on constants, and keeps outputs as far as memory
+        allows."""
         interpreter, net = self._interpreter, self._net
         plan, max_memory = interpreter.plan(net), interpreter.max_memory
         room = min(max_memory // _KEPT_SHARE, max(max_memory - self._admission.peak, 0))
@@ -53,7 +52,6 @@ class Keeper:
             if (
                 step.kind != COMPUTED
                 or not step.sources
-                or layer.folded_type in _RANDOM
                 or interpreter.kernels.repeatable(layer) is None
                 or any(
                     at not in settled and not net.layers[at].is_constant for at, _ in step.sources
@@ -86,8 +84,8 @@ class Keeper:
     def _arranged(self, tensors: Sequence[tuple[Array, ...]], room: int) -> dict[int, Array]:
         """Returns copies of kept tensors in the memory layout that their consumers prefer.
 
-        A tensor is copied only if all its consumers prefer the same layout. The copies take at most
-        `room` bytes in all.
+        A tensor is copied only if all its consumers have a preferred layout. That of the first
+        consumer is used. The copies take at most `room` bytes in all.
         """
         takers: dict[int, list[Callable[[Array], Array] | None]] = {}
         for step in self._interpreter.plan(self._net).steps:

@@ -10,8 +10,8 @@ from ..numpy_types import Array
 from .errors import ExecutionError
 
 Rounding = Callable[[Array], Array]
-"""A function that rounds a tensor as a device of lower precision would, and returns it in its
-original type."""
+"""A function that is applied to every tensor of a run, e.g. to round it as a device of lower
+precision would."""
 
 
 class Constants:
@@ -24,7 +24,7 @@ class Constants:
         self._arrays: dict[Layer, Array] = {}
 
     def __getitem__(self, layer: Layer) -> Array:
-        """Returns the array of a Const layer. Raises `ExecutionError` if its bytes are missing."""
+        """Returns the array of a Const layer. Raises `ExecutionError` if it cannot be read."""
         known = self._arrays.get(layer)
         if known is None:
             known = _read(self.model, layer)

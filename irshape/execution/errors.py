@@ -8,8 +8,9 @@ from ..model.graph import Layer
 
 
 class ExecutionError(RuntimeError):
-    """Raised if a model cannot be run, or not with these inputs. `layer`: the layer that fails.
-    `diagnostics`: what `irshape.validate` reports about the model, if that is the reason."""
+    """Raised if a model cannot be run at all, or not with these inputs. `layer`: the layer that
+    fails. `diagnostics`: the errors that `irshape.validate` finds in the model, if they are the
+    reason."""
 
     diagnostics: tuple[Any, ...] = ()
 

@@ -85,8 +85,8 @@ class Feeds:
         """
         if self._subtracts_means:
             raise ExecutionError(
-                "OpenVINO subtracts the means in <pre-process> from an input, which irshape does "
-                "not compute; let OpenVINO read the model and save it, with a Subtract as a layer"
+                "OpenVINO subtracts the means in <pre-process> from an input, but irshape cannot; "
+                "let OpenVINO read the model and save it, which makes the subtraction a layer"
             )
         if given is None or isinstance(given, Mapping):
             fed = self._by_name(given or {})
@@ -146,8 +146,8 @@ class Feeds:
 
 
 def _conversion(array: Array, wanted: ElementType) -> str:
-    """Returns advice on how to convert an array to another type, if NumPy has both types; otherwise
-    ""."""
+    """Returns advice on how to convert an array to another type; "" unless both are numeric types
+    of NumPy."""
     target = dtype_of(wanted)
     numbers = array.dtype.kind in "iuf" and target.kind in "iuf"
     return f"; convert it with .astype('{target}')" if numbers else ""

@@ -49,8 +49,8 @@ def random_inputs(
     """Draws an array for each Parameter. Returns the arrays by Parameter.
 
     Reals lie in [-1, 1), integers and booleans are 0 or 1. If the name of an input contains `mask`,
-    its integers are 1: the softmax of a row that the mask excludes entirely would be NaN. The same
-    seed gives the same arrays.
+    its integers and booleans are 1: the softmax of a row that the mask excludes entirely would be
+    NaN. The same seed gives the same arrays.
 
     shapes: the shapes of some inputs, by name or by Parameter. Dimensions that remain dynamic get
     sizes that the model accepts, see `Fitter.fitting`.
@@ -131,8 +131,8 @@ def random_array(
 
 
 def array_of(text: str, element_type: ElementType) -> Array:
-    """Returns the array that the text of an option stands for: the path of a .npy file, or a value
-    such as `[[1, 2]]` of the given type.
+    """Returns the array for the text of an option: the path of a .npy file, or a value such as
+    `[[1, 2]]` of the given type.
 
     Raises `ValueError` as `read_array` does, and for a number outside the range of the type.
     """
@@ -176,7 +176,7 @@ def read_array(path: str) -> Array:
 
 def beside(model: Model) -> dict[Layer, str]:
     """Returns the files `MODEL.input0.npy`, `MODEL.input1.npy` … that exist beside a model, by
-    Parameter. None exist beside standard input."""
+    Parameter. A model from standard input has no such files."""
     path = Path(model.path)
     if model.path == "-":
         return {}

@@ -33,7 +33,7 @@ Replaced = Callable[[Layer], tuple[Array, ...] | None]
 layer."""
 
 MAX_ITERATIONS = 1_000_000
-"""The default limit of how often the body of one layer may run in one run of the model."""
+"""By default, the body of one layer may run this often in one run of the model."""
 
 
 @dataclass(slots=True)
@@ -51,8 +51,7 @@ class Interpreter:
     max_memory: how many bytes may be taken by outputs whose sizes depend on values, and by the
     results of all iterations of a body.
     max_iterations: how often the body of one layer may run in one run of the model.
-    replaced: a function that returns outputs to use instead of computing a layer.
-    """
+    replaced: a function that returns outputs to use instead of computing a layer."""
 
     def __init__(
         self,
@@ -218,8 +217,8 @@ class Interpreter:
         return context
 
     def _view(self, layer: Layer, tag: str) -> BodyView[Array]:
-        """Returns a body as its operation gets it, with a `run` function that limits the number of
-        runs and the memory of the results."""
+        """Returns a body in the form that its operation expects, with a `run` function that limits
+        the number of runs and the memory of the results."""
         assert layer.bodies is not None
         body, current = layer.bodies[tag], self.current
         gathered_bytes = 0

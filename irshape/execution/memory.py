@@ -25,10 +25,10 @@ def default_max_memory() -> int:
 def keep_freed_memory() -> None:
     """Makes glibc's allocator keep up to 64 MiB of freed memory for the next arrays.
 
-    By default, it returns arrays of more than 128 KiB to the system, and gets each page back for
-    the next array. That takes longer than to compute the array. But the allocator adapts to the
-    largest array that it has freed, up to 32 MiB. So this function allocates and frees such an
-    array, without touching its pages.
+    By default, the allocator returns arrays of more than 128 KiB to the system, and gets each page
+    back for the next array. That takes longer than to compute the array. But the allocator adapts
+    to the largest array that it has freed, up to 32 MiB. So this function allocates and frees such
+    an array, without touching its pages.
     """
     import numpy as np
 
@@ -50,8 +50,8 @@ def least_bytes(tensor: Tensor) -> int:
 
 
 def most_bytes(tensor: Tensor) -> int:
-    """Returns the largest number of bytes of a tensor; `UNBOUNDED`, a huge number, or more if a
-    dimension has no upper bound."""
+    """Returns the largest number of bytes of a tensor. If a dimension has no upper bound, this is
+    `UNBOUNDED`, a huge number, or more."""
     if tensor.shape.dims is None:
         return UNBOUNDED
     return prod(dim.high for dim in tensor.shape.dims) * max(tensor.element_type.bits // 8, 1)

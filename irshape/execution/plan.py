@@ -69,7 +69,8 @@ def plan(body: Body) -> Plan:
 def _reads_first(
     body: Body, order: Sequence[int], rows: list[tuple[tuple[int, int], ...]]
 ) -> Sequence[int]:
-    """Returns an order in which every variable is read before it is assigned, as OpenVINO does."""
+    """Returns an order that reads every variable before it is assigned, as OpenVINO does, if
+    possible."""
     assigned: dict[str | None, int] = {}
     late: set[int] = set()
     for position in order:

@@ -32,7 +32,7 @@ class Range(NamedTuple):
     """The range of one output.
 
     values: the range over all runs of the layer; None for strings. note: why the output has NaN, if
-    NaN first appears here. runs: how often the layer has run, which may be often in a body. shape:
+    NaN first appears here. runs: how often the layer has run: once, unless it is in a body. shape:
     the shape in the last run.
     """
 
@@ -53,7 +53,8 @@ class Range(NamedTuple):
 class SimulatedOutput(NamedTuple):
     """One output in lower precision, compared with the same output in full precision.
 
-    breaks: why the output is infinite or NaN in lower precision only; None if it is not.
+    breaks: why the output is infinite or NaN, although it is finite in full precision; None
+    otherwise.
     """
 
     layer: Layer
@@ -122,7 +123,7 @@ def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
 
 
 class Simulation(NamedTuple):
-    """A run in which every f32 and f64 tensor is rounded once computed, constants included.
+    """A run that rounds every f32 and f64 tensor as soon as it is computed, and every constant.
 
     outputs: the outputs of the rounded run. steps: all compared outputs, in topological order.
     """
@@ -189,7 +190,7 @@ def all_tensors(
 ) -> dict[Layer, tuple[Array, ...]]:
     """Runs a model. Returns the outputs of every layer of the net, except Results.
 
-    Raises `ExecutionError`, also if they take more memory than the session may use.
+    Raises `ExecutionError`, also if all outputs together take more memory than is allowed.
     """
     kept: dict[Layer, tuple[Array, ...]] = {}
     taken = 0

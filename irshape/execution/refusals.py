@@ -1,4 +1,4 @@
-"""Explains why a layer cannot be computed, and from where its inputs come."""
+"""Explains why a layer cannot be computed, and where its inputs come from."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..shapes import PartialShape
 from ..spelling import first_of
 
 MAX_ORIGINS = 3
-"""How many inputs and variables of the model are named as the origin of one input of a layer."""
+"""For each input of a layer, at most this many inputs and variables of the model are named."""
 MAX_SHAPES = 8
-"""How many shapes of inputs and of variables are listed."""
+"""At most this many shapes of inputs, and of variables, are listed."""
 
 
 def with_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
@@ -81,8 +81,8 @@ def _described(array: Array) -> str:
 
 
 def origin(body: Body, layer: Layer, fed: Mapping[str, Array], state: Mapping[str, Array]) -> str:
-    """Returns a text: the model's inputs and variables from which each input of a layer is
-    computed, nearest first.
+    """Says from which inputs and variables of the model each input of a layer is computed, nearest
+    first, and which shapes the model's inputs and variables have.
 
     fed: the inputs of the run by layer id. state: the variables before the run.
     """

@@ -29,7 +29,7 @@ class Session:
     max_memory: how many bytes the tensors in memory at one time may take. The bytes are estimated
     before a run or, for sizes that depend on values, before the layer that determines them runs.
     max_iterations: how often the body of one layer may run in one run of the model.
-    rounding: a function that is applied to every constant and to every output of a layer.
+    rounding: a function that is applied to every constant, input, and output of a layer.
     kernels: functions that replace the `evaluate` of operations.
     """
 
@@ -54,7 +54,7 @@ class Session:
         self._begin()
 
     _watches_ports = False
-    """Whether the session notices changes of declared ports as changes of the model."""
+    """Whether a change of what ports declare counts as a change of the model."""
 
     def _begin(self) -> None:
         """Discards everything that was derived from the model. Variables keep their values."""
@@ -199,7 +199,7 @@ class Session:
         return self._interpreter.evaluate(layer, inputs, observe)
 
     def constant(self, layer: Layer) -> Array:
-        """Returns the array of a Const layer. Raises `ExecutionError` if its bytes are missing."""
+        """Returns the array of a Const layer. Raises `ExecutionError` if it cannot be read."""
         return self.constants[layer]
 
 

@@ -20,7 +20,7 @@ Sizes = dict[str, tuple[int, ...]]
 
 
 class Refusal(NamedTuple):
-    """The first layer that refuses its shapes when inputs have certain sizes, and the reason."""
+    """The first layer that refuses its inputs for certain sizes of the model's inputs, and why."""
 
     position: int
     layer: Layer
@@ -37,7 +37,7 @@ class Fitter:
 
     @cached_property
     def _any_sizes(self) -> BodyResult:
-        """The types and shapes inferred without given input sizes."""
+        """The types and shapes inferred from the inputs as the model declares them."""
         return self.engine.infer_body(self.model.net, {})
 
     def infer(self, sizes: Mapping[str, tuple[int, ...]]) -> BodyResult:
@@ -51,8 +51,8 @@ class Fitter:
         """Returns the first layer of the net that refuses the sizes; None if all accept them.
 
         Ignores refusals that do not depend on sizes, and refusals in bodies: the run reports them.
-        Sizes also count as refused if an output gets another rank than its port declares, e.g. of a
-        Squeeze of a dynamic axis that gets another size than 1.
+        A layer also refuses sizes if they change the rank of an output, e.g. if the dynamic axis
+        that a Squeeze removes gets another size than 1.
         """
         inferred = result or self.infer(sizes)
         refused, changed = _refused(inferred), _of_other_rank(inferred)
@@ -79,10 +79,10 @@ class Fitter:
         """Chooses sizes for the dynamic dimensions of all inputs. Equal models get equal sizes.
 
         given: the shapes of the inputs by layer id, of static rank.
-        Tries size 2 for all dimensions, then sizes from the conditions of layers (`input_sizes`).
-        Returns the first sizes that no layer refuses, or else sizes that only layers in bodies
-        refuse: these bodies may not run. Otherwise raises a `ValueError` that names a refusing
-        layer.
+        Tries size 2 for all dimensions, then sizes that follow from the conditions of layers.
+        Returns the first sizes that no layer refuses. If there are none, returns sizes that only
+        layers in bodies refuse, since these bodies may not run. Otherwise raises a `ValueError`
+        that names a refusing layer.
         """
         best: tuple[int, Sizes, Refusal] | None = None
         outside: Sizes | None = None

@@ -44,10 +44,10 @@ class LayerCost(NamedTuple):
 
 
 def costs_of(inference: Inference) -> list[LayerCost]:
-    """Returns the costs of all layers, in file order. The layers of a body come after the layer
-    that contains it.
+    """Returns the costs of the layers that a device computes, in file order. The layers of a body
+    come after the layer that contains it.
 
-    Constants, and layers that depend only on constants, have no costs: a device computes them only
+    Leaves out Parameters and Results, and what depends only on constants: a device computes it only
     once, if at all.
     """
     return list(_costs(inference.result, declarations_of(inference), ONE))

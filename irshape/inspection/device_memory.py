@@ -27,9 +27,9 @@ class Cache(NamedTuple):
     name: str
     layer: Layer
     fixed: int | None
-    """The bytes of a cache that does not grow; None for a cache that grows."""
+    """The bytes of a cache that does not grow; None if it grows or its rank is not known."""
     per_token: int | None
-    """The bytes for each token, for batch 1; None if the growing axes are not known."""
+    """The bytes for each token, for batch 1; None unless exactly one axis grows."""
 
     def bytes(self, context: int | None) -> int | None:
         """Returns the bytes of the cache after a number of tokens; None if they are not known."""
@@ -84,7 +84,7 @@ class DeviceMemory:
     @property
     def together(self) -> Dimension:
         """The bytes of weights, caches and the peak of activations. There is no upper bound if a
-        cache can grow without limit."""
+        cache grows."""
         fixed = all(cache.fixed is not None for cache in self.caches)
         known = self.peak + self.weights + (self.cached or 0)
         return known if fixed else Dimension(known.low, UNBOUNDED)

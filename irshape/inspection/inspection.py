@@ -153,7 +153,7 @@ class Inspection:
 
     @cached_property
     def costs(self) -> list[LayerCost]:
-        """The costs of each layer, in file order."""
+        """The costs of the layers that a device computes, in file order."""
         return costs_of(self.inference)
 
     @property
@@ -163,9 +163,9 @@ class Inspection:
 
     @cached_property
     def peak(self) -> tuple[Dimension, Layer | None]:
-        """The largest number of bytes of tensors in memory at the same time, and the layer that
-        runs at this time. Dynamic shapes count with their upper bound or, if there is none, their
-        lower bound. Constants are left out."""
+        """The largest number of bytes of tensors in memory at the same time, an interval for
+        dynamic shapes, and the layer that runs then. Without an upper bound, it is the layer at the
+        lower bound. Leaves out constants, unless they are packed."""
         (low, first), (high, last) = (
             peak_memory(self.inference.result, bytes_of) for bytes_of in (least_bytes, most_bytes)
         )
@@ -174,7 +174,7 @@ class Inspection:
 
     @cached_property
     def requirements(self) -> Requirements | None:
-        """The OpenVINO release that the model requires; None for a model that is not an IR."""
+        """What the model requires of OpenVINO; None for a model that is not an IR."""
         return Requirements(self.inference) if self.model.format.is_ir else None
 
     @property

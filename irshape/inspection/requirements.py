@@ -46,7 +46,7 @@ class Requirements:
         self.needs = list(requirements(inference))
         self._layers = _by_reason(self.needs)
         self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
-        """The oldest release such that it and all newer releases read the model: (2024, 1)."""
+        """The oldest release such that it and all newer ones read the model, e.g. (2024, 1)."""
         self._inference = inference
         self.unknown: list[tuple[Layer, str]] = []
         """The layers with undeclared operations, each with a message."""
@@ -92,13 +92,13 @@ class Requirements:
 
     @property
     def needs_library(self) -> bool:
-        """Whether the model has custom operations, declared or not, so that no release reads it
-        without a library."""
+        """Whether the model has custom operations whose library irshape does not know. No release
+        reads the model without this library."""
         return bool(self.unknown) or None in self._libraries
 
     def reads(self, release: str) -> bool:
-        """Whether a release reads the model if its extension libraries are added. False if it has
-        custom operations that nobody has declared.
+        """Whether a release reads the model if its extension libraries are added. False if the
+        model has custom operations that nobody has declared.
 
         Raises `ValueError` for a text that names no OpenVINO release known to irshape.
         """

@@ -1,1 +1,1 @@
-"""Compares tensors within a tolerance, and finds the layer from which a NaN comes."""
+"""Compares tensors within a tolerance, and explains why a layer produces NaN."""

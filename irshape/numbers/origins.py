@@ -1,4 +1,4 @@
-"""Explains why a layer is the first that produces NaN or infinity."""
+"""Explains why a layer is the first that produces NaN."""
 
 from __future__ import annotations
 

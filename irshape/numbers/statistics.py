@@ -22,7 +22,7 @@ class Errors(NamedTuple):
     """The errors of an array relative to a reference.
 
     Absolute, relative and ULP errors count only elements that are finite in both arrays; they are
-    None without such elements, and for texts. If the reference is 0, there is no relative error.
+    None without such elements, and for texts. A reference of 0 has no relative error.
 
     ulp: the largest error in units in the last place of the reference's element type; only for
     reals.
@@ -49,7 +49,7 @@ class Errors(NamedTuple):
 
     def extent(self, unit: str = "") -> str:
         """Returns a text such as `, by up to 0.5 at [0, 3]`: the largest absolute error, and where
-        it is. Empty if there is no error."""
+        it is. Returns "" if no error could be computed."""
         much = "" if self.max_abs is None else f", by up to {self.max_abs:.4g}{unit}"
         return much + (f" at {list(self.place)}" if self.place else "")
 
@@ -59,7 +59,7 @@ class Errors(NamedTuple):
 
 
 def plain_number(value: Any) -> Any:
-    """Returns a number in a form that JSON has: NaN and infinity as texts."""
+    """Returns a value in a form that JSON has: NaN and infinity as texts, a tuple as a list."""
     return (
         str(value)
         if isinstance(value, float) and not math.isfinite(value)
@@ -148,9 +148,9 @@ def ordinals(array: Array) -> Array:
 class Values(NamedTuple):
     """The range of a tensor.
 
-    lowest, highest, mean: of the finite elements; None if there are none. subnormals: how many
-    elements are subnormal in their own type. beyond_f16: how many finite elements are beyond the
-    range of f16. lost_in_f16: how many elements other than 0 become 0 in f16.
+    lowest, highest, mean: of the finite elements; None if there are none. subnormals: how many are
+    subnormal in their own type. beyond_f16: how many finite ones are beyond the range of f16.
+    lost_in_f16: how many other than 0 become 0 in f16. These three are 0 for integers.
     """
 
     elements: int
@@ -213,7 +213,7 @@ def _values(array: Array) -> Values:
 
 
 def merged(first: Values, second: Values) -> Values:
-    """Combines the ranges of two arrays into the range of both."""
+    """Returns the range of two arrays together, from the range of each."""
     counts = [part.elements - part.nan - part.inf for part in (first, second)]
     total = (first.mean or 0.0) * counts[0] + (second.mean or 0.0) * counts[1]
     parts = (first, second)
@@ -238,7 +238,7 @@ def smallest_normal(array: Array) -> float:
 
 
 def range_of(array: Array) -> str:
-    """Returns the range of an array as one line of text."""
+    """Returns the shape and the range of an array as one line of text."""
     if array.dtype.kind in "OUS" or not array.size:
         return f"{list(array.shape)}"
     held = values(array)

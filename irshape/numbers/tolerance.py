@@ -38,7 +38,7 @@ attention masks: they do not count as the largest magnitude of a tensor."""
 
 
 def checked(**tolerances: float | None) -> None:
-    """Raises `ValueError` for a tolerance that is no finite number of 0 or more."""
+    """Raises `ValueError` for a tolerance that is not a finite number of 0 or more."""
     for name, given in tolerances.items():
         if given is not None and not (isinstance(given, Real) and 0 <= given < math.inf):
             raise ValueError(f"{name}: expected a finite number of 0 or more, got {given!r}")
@@ -85,8 +85,8 @@ def difference(
     coarse: replaces the entry of `TOLERANCE` for their element type. rounded: the least precise
     element type among the tensors from which they are computed. exact: whether the same program
     computed both; then `FLOOR` is limited to a tenth of the largest magnitude.
-    Returns the error of the element that exceeds the tolerance most, or else the largest error; the
-    tolerance of this element; and whether all elements are within their tolerance.
+    Returns three values: the error of the element that exceeds its tolerance most, or the largest
+    error if none does; the tolerance of this element; and whether none does.
     """
     if mine.dtype.kind == "O" or theirs.dtype.kind == "O":
         return None, None, bool(np.array_equal(mine, theirs))

@@ -98,8 +98,8 @@ class _Matching:
     # by what layers are, and what is around them
 
     def by_all_around(self, level: int) -> None:
-        """Matches layers with equal producers and equal consumers, then layers with equal
-        producers, then layers with equal consumers."""
+        """Matches layers of equal content if all layers before and after them are equal, too; then
+        if all layers before them are equal; then if all layers after them are equal."""
         sides = self.first, self.second
         up, down = [side.upward(level) for side in sides], [side.downward(level) for side in sides]
         both = [list(zip(*labelled, strict=True)) for labelled in zip(up, down, strict=True)]
@@ -280,7 +280,7 @@ class _Matching:
                     self.pair(a, b)
 
     def replaced(self) -> None:
-        """Matches layers of different types between the same neighbours: one has replaced the
+        """Matches layers between the same neighbours, also of other types: one has replaced the
         other."""
         for a in self.free(self.first):
             candidates = [

@@ -120,8 +120,8 @@ class ModelDiff:
 
     @property
     def retyped(self) -> dict[tuple[str, str], list[LayerDiff]]:
-        """The matched constants whose element types differ, because the weights were compressed or
-        quantized. The keys are pairs of types, such as f32 and f16, most frequent first."""
+        """The matched constants whose element types differ, e.g. of weights that were compressed.
+        The keys are pairs of types, such as f32 and f16, most frequent first."""
         groups: dict[tuple[str, str], list[LayerDiff]] = {}
         for each in self.changed:
             if each.first.is_constant and each.second.is_constant:

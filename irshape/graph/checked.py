@@ -19,7 +19,7 @@ def checked(model: Model) -> BodyResult:
     """Returns the inferred types and shapes of a model. Raises `LoadError` with the diagnostics if
     the model has errors."""
     if model.kind == "layers":
-        raise GraphError("single layers are not a graph; give a whole model")
+        raise GraphError("a file of single layers is not a graph; give a whole model")
     result = BodyEngine(model).infer_body(model.net, {}, compare=True)
     context = Context(model, Inference(model, result), PLAIN, reasons=False)
     if any(finding.severity == "error" for finding in findings(context)):

@@ -158,7 +158,7 @@ class Inferring(Structure):
 
     def _know_value(self, layer: GraphLayer) -> None:
         """Computes the values of a layer's outputs, as far as shape inference can. First computes
-        the outputs on which these depend."""
+        the outputs of other layers on which these values depend."""
         waiting = [layer]
         while waiting:
             at = waiting[-1]

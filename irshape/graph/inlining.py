@@ -198,7 +198,7 @@ def outline(
 ) -> GraphLayer:
     """Moves layers into the body of a new Loop that runs once. Returns the Loop.
 
-    Change its `trip_count` to run the layers more often. Also moves constants that feed the layers.
+    Change its `trip_count` to run the layers more often. Copies constants that feed the layers.
     Raises `KeyError`, and `GraphError` if a path leads from these layers through another layer back
     to them.
     """

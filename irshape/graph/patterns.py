@@ -252,7 +252,7 @@ def _captured(bound: _Bound) -> dict[str, Output]:
 
 
 def _named_layers(bound: _Bound) -> tuple[GraphLayer, ...]:
-    """Returns the layers that have matched parts of the pattern for which a type is given."""
+    """Returns the layers that have matched those parts of the pattern that name a type."""
     return tuple({output.layer: 0 for wanted, output in bound.items() if wanted.types})
 
 

@@ -90,7 +90,7 @@ def numbered(ports: list[Port], count: int, first: int) -> list[Port]:
 
 @lru_cache(maxsize=1024)
 def new_ports(first: int, count: int) -> list[Port]:
-    """Returns ports without type or shape, numbered from `first`. Layers share cached ports."""
+    """Returns ports without type or shape, numbered from `first`. Layers share these objects."""
     return [Port(str(at), None, None, -1) for at in range(first, first + count)]
 
 

@@ -186,8 +186,8 @@ def postprocess(
 ) -> Output:
     """Transposes an output of the graph from one layout to another, and converts its element type.
 
-    name: the name of an output of the graph, or a tensor. A tensor that is several outputs of the
-    graph changes in all of them.
+    name: the name of an output of the graph, or a tensor. If several outputs of the graph have this
+    tensor, all of them change.
     """
     results = [result.inputs[0] for result in graph.results_of(name)]
     old = results[0].source

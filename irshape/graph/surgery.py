@@ -56,7 +56,7 @@ def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: b
                 if layer in needed and layer not in allowed:
                     raise GraphError(
                         f"the outputs also depend on the input '{layer.name}'",
-                        help="name this input too, or cut at a tensor that depends on it",
+                        help="give this input, too, or a tensor that depends on this input",
                         argument="outputs" if outputs is None else None,
                     )
             needed |= allowed
@@ -189,7 +189,7 @@ def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str | Output]) ->
         if not part.results:
             raise GraphError(
                 f"part {number + 1} would be empty: nothing is computed between its cuts",
-                help="name cuts in the order in which they are computed",
+                help="give the cuts in the order in which the graph computes them",
             )
         parts.append(part)
     return parts

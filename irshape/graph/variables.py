@@ -17,7 +17,7 @@ def make_stateful(
     beam_idx: str | None = None,
     batch_from: str | None = None,
 ) -> None:
-    """Turns pairs of an input and an output, its value for the next run, into variables.
+    """Turns pairs of inputs and outputs into variables. An output is the next value of its input.
 
     pairs: a dictionary from inputs to outputs, as in `{"past.0.key": "present.0.key"}`. Each
     variable gets the name of its input. Its initial value is zeros; dynamic axes except axis 0

@@ -36,8 +36,8 @@ def _dims_of(layer: Layer) -> tuple[Dimension, ...]:
 
 
 def _changes(search: Search) -> Iterator[Body | None]:
-    """Yields the edited nets to try: first with all sizes changed at once, then each size together
-    with its multiples, then each size alone."""
+    """Yields the edited nets to try: first with all sizes changed at once, then with one size after
+    another changed, first together with its multiples, then alone."""
     every: set[int] = set()
     for layer in search.best.model.walk():
         if layer.is_parameter or layer.is_constant:

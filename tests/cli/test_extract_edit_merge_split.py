@@ -230,7 +230,7 @@ split before everything | split m.xml --at x | 1
 split behind everything | split tail.xml --at squash | 1
     | part 2 would be empty: nothing is computed
 split in another order | split m.xml --at shift double | 1
-    | part 2 would be empty: nothing is computed between its cuts; name cuts
+    | give the cuts in the order
 split at a misspelt tensor | split m.xml --at dubble | 2 | did you mean 'double'?
 """
 )

@@ -15,7 +15,7 @@ from .reproducer import cut_body, file_stem
 from .result import Comparison, Inside
 
 MAX_ITERATIONS = 8
-"""How many runs of a body are compared with the device, each in a separate process."""
+"""At most this many runs of a body are compared with the device."""
 
 
 def look_inside(

@@ -194,7 +194,8 @@ class CrosscheckRun(LayerwiseRun):
 
     @cached_property
     def left_out(self) -> set[Layer]:
-        """The FakeQuantize layers that the device leaves out, so it returns no tensors for them."""
+        """The FakeQuantize layers that the device leaves out. The device returns no tensors for
+        these."""
         quantizing = [layer for layer in self.layers if layer.folded_type == "fakequantize"]
         return {layer for layer in quantizing if leaves_out(layer, self.limits_of(layer))}
 

@@ -40,7 +40,7 @@ class Kind(StrEnum):
     MERGING = "merging"
     """Values differ because the device merges the layer with its neighbours."""
     FEWER_TENSORS = "fewer tensors"
-    """Values differ only if many tensors are requested from the device."""
+    """Values differ only because irshape requested tensors inside the model."""
     FACT = "fact"
     """No reason why values differ, only a note."""
 

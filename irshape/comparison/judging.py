@@ -61,7 +61,7 @@ class Judge:
     """Decides whether layers that differ for equal inputs are wrong on the device or only merged.
 
     compared: the function `crosschecking.compared`, which compares bodies. known: patterns of
-    layers that the device is known to merge. probes: the number of earlier runs that count.
+    layers that the device is known to merge. probes: how many of `MAX_PROBES` are used already.
     """
 
     def __init__(
@@ -234,7 +234,8 @@ class Judge:
     def device_inputs(self, suspect: Suspect) -> tuple[Array, ...]:
         """Returns the device's values of the inputs of a suspected layer.
 
-        If the device lacks an input because it merges the producer, returns irshape's value.
+        Returns irshape's value of an input if the device has no suitable value or merges the
+        producer.
         """
         return tuple(
             own if own is not None and source not in self.merged else self.value_of(source)

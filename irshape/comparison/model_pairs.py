@@ -12,7 +12,7 @@ from .pairing import Means
 from .result import Verdict, feeding_results, reference
 
 CODES = ("i8", "u8", "i4", "u4", "u6", "u3", "u2", "u1", "nf4")
-"""Element types of constants that may encode other numbers, such as compressed weights."""
+"""Element types in which a constant may encode other numbers, such as compressed weights."""
 
 
 class Pair(NamedTuple):

@@ -213,14 +213,15 @@ class ModelRun(LayerwiseRun):
         )
 
     def takes_inputs_of_first(self, computed: ComputedLayer) -> bool:
-        """Returns whether the first model has a value for each input that is not constant."""
+        """Returns whether the first model has a value for each input of a layer but constants."""
         return all(
             source[0] in self.constant or self.input_of_first(source, own) is not None
             for source, own in zip(computed.sources, computed.inputs, strict=True)
         )
 
     def reference_input(self, source: OutputRef, own: Array) -> Array:
-        """Returns the first model's value of an input, or the second model's for a constant."""
+        """Returns the first model's value of an input; `own`, the second model's, for a constant or
+        if the first model has none."""
         theirs = None if source[0] in self.constant else self.input_of_first(source, own)
         return own if theirs is None else theirs
 
@@ -237,7 +238,7 @@ class ModelRun(LayerwiseRun):
     def compared_alone(
         self, computed: ComputedLayer, outputs: list[Pair], alone: tuple[Array, ...]
     ) -> list[Pair]:
-        """Adds to pairs whether the layer's outputs agree if it gets the first model's inputs."""
+        """Adds to each pair whether its output agrees if computed from the first model's inputs."""
         pairs = []
         for pair in outputs:
             reference, own = self.kept[pair.first.id][pair.first_port], alone[pair.second_port]
@@ -437,7 +438,7 @@ class _Fixed:
         sources: Sequence[OutputRef],
         outputs: Sequence[Array],
     ) -> None:
-        """Adds a layer if it depends only on constants or shapes. Its producers must come first."""
+        """Adds a layer if it depends only on constants or shapes. Call it for producers first."""
         fed = {source[0] for source in sources}
         known = bool(fed) and fed <= self.positions
         if layer.folded_type == "shapeof" or (known and fed & self.shapes):

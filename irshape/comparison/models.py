@@ -102,8 +102,8 @@ def _by_runtime(
 
 
 def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
-    """Yields notes on the inputs: those of the second model that are in another order, pairs not
-    matched by name or with other shapes, and the shapes in the run of dynamic inputs."""
+    """Yields notes on inputs: on another order, on pairs that are not matched by name or whose
+    shapes differ, and on the shapes that dynamic inputs have in this run."""
     ran = []
     partners = {layer: other for layer, other, _ in paired_inputs(first, second)}
     theirs = [second.parameters.index(partners[layer]) for layer in first.parameters]

@@ -68,8 +68,8 @@ def explanation(difference: Difference) -> Remark | None:
 
 
 def _habits(arrays: Sequence[Array]) -> Iterator[tuple[str, str, str]]:
-    """Yields the conversions by a device that some of the arrays need: the NumPy types before and
-    after, and a sentence about the conversion."""
+    """Yields the conversions that a device applies to some of the arrays, since it does not support
+    their types: the NumPy types before and after, and a sentence about the conversion."""
     for wide, narrow in HABITS.items():
         names = [dtype_of(ElementType.of(name)).name for name in (wide, narrow)]
         if any(array.dtype.name == names[0] for array in arrays):

@@ -83,8 +83,8 @@ class _Process:
         )
 
     def answers(self, request: str, timeout: float) -> bool:
-        """Sends a request and returns whether the process answers it. On False, the process has
-        ended."""
+        """Sends a request and returns whether the process answers it. If it does not, the process
+        has ended."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None

@@ -247,8 +247,8 @@ class Recording:
         return self._questions[0].model == fingerprint(model)
 
     def ask(self, question: Question) -> Answer:
-        """Returns the recorded answer, perhaps to a question that requests more tensors. Raises
-        `Unanswered` if the device was asked neither."""
+        """Returns the recorded answer to this question, or to one that requests more tensors.
+        Raises `Unanswered` if neither was recorded."""
         if not question.label:
             return self._questions[0].answer
         for recorded in self._questions[1:]:

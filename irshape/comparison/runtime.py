@@ -200,8 +200,8 @@ def _watch_all(model: Any, unasked: Iterable[str]) -> None:
 def _unseen(model: Any) -> set[str]:
     """Returns the names of the nodes whose tensors must not be requested from the device.
 
-    The device removes FakeQuantize nodes of 65,536 levels. The device fails if input and output of
-    such a node are outputs of the model (2026.4: "FQ stripping failed").
+    The device removes FakeQuantize nodes of 65,536 levels. The device fails if both the input and
+    the output of such a node are outputs of the model (2026.4: "FQ stripping failed").
     """
     unseen: set[str] = set()
     for node in model.get_ops():

@@ -163,9 +163,9 @@ class Inspection:
 
     @cached_property
     def peak(self) -> tuple[Dimension, Layer | None]:
-        """The largest number of bytes of tensors in memory at the same time, an interval for
-        dynamic shapes, and the layer that runs then. Without an upper bound, it is the layer at the
-        lower bound. Leaves out constants, unless they are packed."""
+        """The largest number of bytes of tensors in memory at the same time, and the layer that
+        runs then. For dynamic shapes, the number is an interval; without an upper bound, the layer
+        is that of the lower bound. Leaves out constants, unless they are packed."""
         (low, first), (high, last) = (
             peak_memory(self.inference.result, bytes_of) for bytes_of in (least_bytes, most_bytes)
         )

@@ -86,7 +86,7 @@ def difference(
     element type among the tensors from which they are computed. exact: whether the same program
     computed both; then `FLOOR` is limited to a tenth of the largest magnitude.
     Returns three values: the error of the element that exceeds its tolerance most, or the largest
-    error if none does; the tolerance of this element; and whether none does.
+    error if none does; the tolerance of this element; whether all are within their tolerance.
     """
     if mine.dtype.kind == "O" or theirs.dtype.kind == "O":
         return None, None, bool(np.array_equal(mine, theirs))

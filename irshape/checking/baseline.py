@@ -130,7 +130,12 @@ def read(path: str) -> dict[str, Counter[Key]]:
             f"there is no baseline '{path}'; --update-baseline writes one"
         ) from None
     except (
-        *(ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError),
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
     ) as problem:
         if isinstance(problem, ConfigurationError):
             raise

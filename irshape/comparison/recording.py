@@ -40,6 +40,18 @@ VERSION = 1
 MAX_INDEX = 1 << 28
 """The largest size of `recording.json`, in bytes."""
 MAX_MEMBERS = 1 << 20
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    ValueError,
+)
+"""What `zipfile`, and code that reads the index, raises for a file that is no recording."""
 _INDEX = "recording.json"
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -198,10 +210,7 @@ class Recording:
                 self._archive = opened.enter_context(zipfile.ZipFile(path))
                 self._read(limit)
                 opened.pop_all()  # it stays open for the tensors
-        except (
-            *(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, LookupError, TypeError),
-            *(AttributeError, OverflowError, ValueError),
-        ) as problem:
+        except BROKEN as problem:
             kind = "" if type(problem) is ValueError else f"{type(problem).__name__}: "
             raise ValueError(
                 f"'{path}' is not a recording that irshape reads: {kind}{problem}"

@@ -167,8 +167,8 @@ class CrosscheckRun(LayerwiseRun):
         return theirs
 
     def users_of(self, values: Mapping[OutputRef, Array]) -> Iterator[int]:
-        """Yields the compared layers that use one of `values`, in order of execution. The caller
-        may add to `values` while it iterates."""
+        """Yields the positions of the compared layers that use one of `values`, in order of
+        execution. The caller may add to `values` while it iterates."""
         for position in self.wiring.order:
             used = not values.keys().isdisjoint(self.wiring.sources[position])
             if used and self.rows_of.get(self.layers[position]):

@@ -185,8 +185,8 @@ def _run(
 
 
 def _watch_all(model: Any, unasked: Iterable[str]) -> None:
-    """Makes every tensor inside the model an output, except the outputs of the nodes in
-    `unasked`."""
+    """Makes every tensor of known type inside the model an output, except the outputs of the nodes
+    in `unasked` and those of `_unseen`."""
     unseen = _unseen(model) | set(unasked)
     for node in model.get_ops():
         if node.get_friendly_name() in unseen:

@@ -109,11 +109,11 @@ class DeviceLayer:
         `ranks`, `sizes` or `?`), `kept` (whether output 0 has the shape of input 0; `open` if only
         output 0 is dynamic), `dims` (as below, of the input whose shape is least known), `body`
         (whether the layer is inside a body), `@axis` (an attribute as written, in small letters),
-        `@axis.least` (the least of its numbers: `negative`, `0`, `1` or `many`). Keys of an input
-        or output, such as `in0` or `out1`: `.type`, `.as` (the type with which plugins compute),
-        `.kind`, `.rank`, `.dims` (`static`, `bounded`, `unbounded`, or `rank` for a dynamic one),
-        `.elements` (`0`, `1`, `many`, `?`), and in the same way `.dim2` or `.dim-1` for one
-        dimension. Inputs also have `.const`, outputs `.used`.
+        `@axis.least` (the least of its numbers: `0`, `1`, `many`, `?` for -1, `negative` for less).
+        Keys of an input or output, such as `in0` or `out1`: `.type`, `.as` (the type with which
+        plugins compute), `.kind`, `.rank`, `.dims` (`static`, `bounded`, `unbounded`, or `rank` for
+        a dynamic one), `.elements` (`0`, `1`, `many`, `?`), and in the same way `.dim2` or `.dim-1`
+        for one dimension. Inputs also have `.const`, outputs `.used`.
         """
         if key.where == "layer":
             return _OF_LAYER[key.name](self)

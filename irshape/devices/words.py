@@ -71,19 +71,18 @@ def _of_port(condition: Condition, values: list[str]) -> str:
     if name == "rank":
         more = {">": "more than ", "<=": "at most "}.get(condition.relation, "")
         return _negated(condition, f"of rank {more}{text.replace('?', 'not known')}")
-    if name == "elements":
-        return f"whose element count is {' or '.join(_SIZES.get(each, each) for each in values)}"
-    if name == "dim":
+    if name in ("elements", "dim"):
         sizes = " or ".join(_SIZES.get(each, "missing") for each in values)
-        return f"with size {sizes} at axis {condition.key.axis}"
+        at = f"size {sizes} at axis {condition.key.axis}"
+        return _negated(condition, f"with {at if name == 'dim' else f'element count {sizes}'}")
     return _negated(condition, f"{'computed as' if name == 'as' else 'of type'} {text}")
 
 
 def _attribute(condition: Condition, values: list[str]) -> str:
     name = condition.key.name
     if condition.key.least:
-        text = " or ".join(_SIZES.get(each, "no number") for each in values)
-        return _negated(condition, f"smallest of {name} {text}")
+        texts = ("-1" if each == "?" else _SIZES.get(each, "no number") for each in values)
+        return _negated(condition, f"smallest of {name} {' or '.join(texts)}")
     text = " or ".join(f'{name}="{value}"' if value else f"without {name}" for value in values)
     return _negated(condition, text)
 

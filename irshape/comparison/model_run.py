@@ -452,8 +452,8 @@ class _Fixed:
 
 
 def _as_shaped(array: Array, like: Array) -> Array:
-    """Returns an array in another shape, if the shapes differ only by leading axes of size 1, such
-    as `[]` and `[1]`."""
+    """Returns an array in the shape of `like`, if the shapes differ only by leading axes of size 1,
+    such as `[]` and `[1]`; otherwise, returns the array unchanged."""
     sizes = [[*dropwhile((1).__eq__, each.shape)] for each in (array, like)]
     return array.reshape(like.shape) if sizes[0] == sizes[1] else array
 

@@ -1,4 +1,4 @@
-"""Compares two models: matches tensors by name, finds the first that differs, and says why."""
+"""Compares two models: matches their tensors, finds the first that differs, and says why."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _of_other_rank(result: BodyResult) -> set[int]:
 
 
 def _sized(given: Mapping[str, PartialShape]) -> Sizes:
-    """Returns for each dimension of a shape the allowed size nearest to 2."""
+    """Returns for each dimension of each input the allowed size that is nearest to 2."""
     return {
         id: tuple(min(max(2, dim.low), dim.high) for dim in shape) for id, shape in given.items()
     }

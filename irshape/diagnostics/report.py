@@ -14,7 +14,7 @@ from ..rule_ids import SEVERITIES, Severity
 from ..spelling import with_noun
 
 _ENCODING = re.compile(r"""\A(\ufeff?<\?xml\b[^>]*?)\bencoding\s*=\s*(?:'[^']*'|"[^"]*")""")
-"""The beginning of an XML declaration, up to its encoding; then the encoding."""
+"""Matches an XML declaration up to the end of `encoding="…"`. Group 1 ends before `encoding`."""
 LISTS = ("related", "causes", "fixes")
 """The fields of a diagnostic that JSON omits if they are empty."""
 
@@ -67,8 +67,8 @@ class Diagnostic(NamedTuple):
 
     @property
     def fixed_safely(self) -> bool | None:
-        """Whether the best fix, which also removes the related findings, is safe; None without a
-        fix."""
+        """Whether the best fix is safe; None if the finding has no fix. A fix also removes the
+        related findings."""
         return self.fixes[0]["safe"] if self.fixes else None
 
     def count(self, severity: Severity) -> int:
@@ -110,7 +110,7 @@ class FileReport(NamedTuple):
     source: Source | None = None
     trace: tuple[Trace, ...] = ()
     foreign: bool = False
-    """Whether the file is not an IR, so that no rule checks it for a release or a device."""
+    """Whether the file is not an IR. Rules for a release or a device do not apply to such files."""
 
     def count(self, severity: Severity) -> int:
         """Returns the number of findings with a severity, including related ones."""
@@ -165,7 +165,7 @@ class Report:
 
 
 def summary(report: Report) -> dict[str, int]:
-    """Returns for JSON the number of files, and the number of findings of each severity."""
+    """Returns the part `summary` of the JSON: the numbers of files and of findings by severity."""
     return {
         "files": len(report.files),
         "errors": report.count("error"),
@@ -175,7 +175,7 @@ def summary(report: Report) -> dict[str, int]:
 
 
 class LoadError(Exception):
-    """Raised if no model can be read from a file. `diagnostics` say why, `path` names the file."""
+    """Raised if no model can be read. `diagnostics` say why; `path` is the name of the model."""
 
     def __init__(self, file: FileReport) -> None:
         self.file = file
@@ -205,8 +205,8 @@ def diagnostic(finding: Finding, source: Source) -> Diagnostic:
 
 
 def _row(diagnostic: Diagnostic) -> dict[str, Any]:
-    """Returns a diagnostic as an entry of `related` in another diagnostic: without the fields in
-    `LISTS`."""
+    """Returns an entry for `related` in another diagnostic: all fields of a diagnostic except those
+    in `LISTS`."""
     fields = diagnostic._asdict()
     return {name: value for name, value in fields.items() if name not in LISTS}
 
@@ -265,7 +265,7 @@ def load_content(
 
 
 def _content(weights: Any) -> bytes:
-    """Returns the bytes of weights in memory or of an open file. Raises `TypeError`."""
+    """Returns the bytes of weights given in memory or as a file, or raises `TypeError`."""
     content = weights.read() if hasattr(weights, "read") else weights
     try:
         return content if isinstance(content, bytes) else memoryview(content).tobytes()

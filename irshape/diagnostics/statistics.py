@@ -10,7 +10,7 @@ from .report import Diagnostic, Report, summary
 
 
 class RuleCount(NamedTuple):
-    """The numbers of findings of a rule."""
+    """How many findings a rule has, by severity, and in how many files."""
 
     code: str
     rule: str

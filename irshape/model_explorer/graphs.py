@@ -28,9 +28,9 @@ NET = "net"
 
 
 def subject_of(path: str) -> Subject:
-    """Reads and infers a model.
+    """Reads a model and infers its types and shapes.
 
-    Raises `ValueError` with the findings if no model can be read, and `OSError`.
+    Raises `OSError` if the file cannot be opened; `ValueError` with findings if it has no model.
     """
     subject = Subject(path)
     if subject.model is None:
@@ -80,8 +80,8 @@ def graphs(subject: Subject) -> list[Any]:
 
 
 def findings_shown(subject: Subject) -> Iterator[tuple[Diagnostic, Layer, Layer]]:
-    """Yields each finding with the layer that it concerns, and a layer at which Model Explorer
-    shows it. Model Explorer hides constants, so their consumers show their findings, too."""
+    """Yields each finding, its layer, and a layer to show it at. Model Explorer hides constants:
+    a finding of a constant is also yielded for each consumer."""
     shown = subject.shown
     assert shown is not None
     hidden = {layer for _, layer in shown.findings if layer is not None and layer.is_constant}

@@ -54,7 +54,7 @@ OF_MODELS: dict[str, tuple[str, str, FromModel]] = {
     ),
     "irshape_costs": (
         "Costs and dynamic sizes",
-        "Multiply-adds, bytes, why sizes are dynamic, and the releases that read each layer",
+        "Multiply-adds, bytes, why sizes are dynamic, releases that read the layer, devices",
         costs_and_sizes,
     ),
 }
@@ -86,8 +86,8 @@ class Overlays(NodeDataProvider):  # type: ignore[misc]
     ]
 
     def get_config_editors(self, provider_id: str) -> Any:
-        """Returns the settings that Model Explorer shows before it runs a provider: the choice of a
-        file for providers that read a result."""
+        """Returns the inputs that Model Explorer asks the user for: a file, if the provider reads a
+        result of irshape."""
         if provider_id in OF_MODELS:
             return GetConfigEditorsResult(configEditors=[])
         editor = config_editor.FileConfigEditor(

@@ -1,7 +1,7 @@
 """Returns node data for Model Explorer: a value and a colour for each layer.
 
 There is node data for the findings and for the overlays of `irshape view`: costs, dynamic sizes,
-releases, and the results of `irshape crosscheck` and of `irshape run --stats`.
+releases, devices, and the results of `irshape crosscheck` and of `irshape run --stats`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def findings(subject: Subject) -> list[Overlay]:
 
 
 def costs_and_sizes(subject: Subject) -> list[Overlay]:
-    """Returns the overlays of multiply-adds, bytes, reasons of dynamic sizes, and the releases that
-    read each layer."""
+    """Returns the overlays of multiply-adds, bytes, reasons of dynamic sizes, releases that read
+    each layer, and obstacles on devices."""
     assert subject.shown is not None
     shown = subject.shown
     return static_overlays(shown.inference, shown.symbols, subject.numbering)

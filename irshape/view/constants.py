@@ -9,13 +9,13 @@ from ..model.graph import Layer, Model
 from ..model.weights import Constant, raw_bytes
 
 MOST_VALUES = 16
-"""Constants with at most this many elements are always on the page with their bytes."""
+"""The page always contains the bytes of constants with at most this many elements."""
 LONGEST = 1 << 14
-"""If the .bin is read, the page has the bytes only of constants of at most this many bytes."""
+"""With histograms, the page also contains the bytes of constants of at most this many bytes."""
 MOST_BYTES = 1 << 20
-"""The maximum number of bytes of these constants together. The first constants come first."""
+"""The maximum number of bytes of all constants with more than `MOST_VALUES` elements together."""
 BEGINNING = 64
-"""How many elements the page shows of a constant whose bytes it does not contain."""
+"""The number of elements that the page shows if it does not contain the constant's bytes."""
 SAMPLE = 1 << 16
 """The maximum number of elements that a histogram counts. They are taken at equal distances."""
 BINS = 24
@@ -31,9 +31,9 @@ class Constants:
         self._in_bin = model.format.is_ir and model.kind == "net"
 
     def of(self, layer: Layer) -> dict[str, Any] | None:
-        """Returns the description of a constant; None if its attributes describe none.
+        """Returns the description of a constant; None if the attributes of the layer are faulty.
 
-        `data` contains its bytes from the .bin, in Base64; `offset` is their offset in the .bin.
+        `data` contains the bytes in Base64. Without `data`, `offset` is their place in the .bin.
         """
         try:
             constant = self.model.constant(layer)
@@ -61,7 +61,7 @@ class Constants:
 
 
 def _data(constant: Constant) -> dict[str, str]:
-    """Returns the bytes of a constant; no bytes if the .bin does not contain them."""
+    """Returns `data` for the description of a constant; nothing if the .bin lacks the bytes."""
     try:
         data = raw_bytes(constant)
     except ValueError:
@@ -70,8 +70,8 @@ def _data(constant: Constant) -> dict[str, str]:
 
 
 def _spread(constant: Constant) -> dict[str, Any]:
-    """Returns the range of the elements, and for a histogram how many elements are in each of
-    several equal intervals."""
+    """Returns the first elements, the range of all elements, and a histogram: how many elements
+    are in each of `BINS` equal intervals."""
     import numpy as np
 
     from ..numbers.statistics import values

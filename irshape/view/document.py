@@ -1,8 +1,8 @@
 """The document of a page: its contents as JSON.
 
 The document is compact, since a model may have 35,000 layers. A layer is a list of the fields in
-`LAYER`, in that order. What many layers share, such as types, is in a separate list, and the layer
-has the position in that list. `model.js` reads the same fields.
+`LAYER`, in that order. Values that many layers share, such as types, are in separate lists; the
+layer contains positions in these lists. `model.js` reads the same fields.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Writer:
         self.attributes: dict[tuple[str, ...], int] = {}
         self.ports: dict[tuple[tuple[str, ...], tuple[str, ...]], int] = {}
         self.outputs: dict[tuple[object, ...], int] = {}
-        """The position of each output in the document, by its declaration and inferred tensor."""
+        """Maps declarations of outputs, with the inferred tensors, to positions in `known`."""
         self.known: list[list[Any]] = []
         self.groups: list[Group] = []
         self.rows: list[list[Any]] = [[]] * len(numbering.layers)
@@ -271,7 +271,7 @@ def _ids(ports: list[Port]) -> tuple[str, ...]:
 
 
 def _tensor_names(layer: Layer) -> list[str]:
-    """Returns the tensor names of each output; empty if none has any."""
+    """Returns the tensor names of each output; an empty list if no output has a tensor name."""
     names = [port.names or "" for port in layer.outputs]
     if not any(names):
         return []
@@ -285,8 +285,8 @@ def _known(
     sure: bool,
     sizes: Expressions | None,
 ) -> list[Any]:
-    """Returns what the document says about an output: the fields of `OUTPUT`. There is a clash if
-    the declared and the inferred tensor do not agree."""
+    """Returns an entry of the list `outputs` in the document, with the fields of `OUTPUT`. `clash`
+    is 1 if the declaration contradicts the inferred tensor."""
     port = Port("", precision, None, -1, dims)
     same = tensor is not None and as_declared(port, tensor)
     clash = tensor is not None and not same and not agrees(port, tensor)

@@ -15,14 +15,14 @@ from .document import Numbering
 from .overlays import LARGEST, Overlay
 
 MOST_KEYS = 10
-"""The maximum number of keys without a layer that the page lists."""
+"""The maximum number of keys that the page lists because they name no layer."""
 MOST_TEXTS = 6
-"""The maximum number of different texts that get different colours."""
+"""The maximum number of texts with colours of their own. Other texts have no colour."""
 
 
 def node_data_overlays(path: str, data: Any, numbering: Numbering) -> list[Overlay]:
-    """Returns the overlays of one file. Its keys name a layer by its id, its name, or an output
-    tensor.
+    """Returns the overlays of one file. A key in the file is the id or name of a layer, or the
+    name of one of its output tensors.
 
     Raises `ValueError` for anything but node data.
     """

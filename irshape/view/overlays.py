@@ -124,9 +124,9 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
 
 
 def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
-    """Returns a pair: the shapes inferred if each dynamic size of an input is its lower bound, at
-    least 1, and a sentence that says so. Without this, the costs of unbounded sizes would be
-    unknown."""
+    """Infers shapes with the lower bound, or at least 1, for each dynamic size of an input.
+    Otherwise the costs of unbounded sizes would be unknown. Also returns a sentence for the user
+    with the sizes of the inputs."""
     model = inference.model
     shapes: dict[Layer, list[int]] = {}
     if model.kind == "net":
@@ -141,7 +141,7 @@ def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
         f"{names[layer]} [{','.join(map(str, sizes))}]" for layer, sizes in list(shapes.items())[:4]
     )
     more = ", …" if len(shapes) > 4 else ""
-    note = f" Dynamic sizes of inputs count with their lower bound: {written_sizes}{more}."
+    note = f" Assumed shapes of dynamic inputs: {written_sizes}{more}."
     return infer(model, shapes, known=inference), note
 
 
@@ -239,7 +239,7 @@ def _releases(inference: Inference, numbering: Numbering, target: Release | None
     ]
     about = "The oldest OpenVINO release that reads each layer, and the reason."
     if target is not None:
-        about += f" Red layers are not read by {written(target)}."
+        about += f" OpenVINO {written(target)} does not read the red layers."
     return Overlay(
         "releases",
         "Releases" if target is None else f"Read by OpenVINO {written(target)}",
@@ -264,8 +264,8 @@ def _devices(inference: Inference, numbering: Numbering, devices: Devices) -> It
         yield Overlay(
             f"device-{name.lower()}",
             f"Device: {name}",
-            f"The known obstacles to compiling the layers on {name} with OpenVINO "
-            f"{judged.release}: {judged.source}.",
+            f"The known obstacles to compiling the layers for {name} with OpenVINO "
+            f"{judged.release}. Evidence: {judged.source}.",
             list(values.values()),
             VERDICT_TONES,
             first=name in devices.names,
@@ -374,8 +374,8 @@ def _crosscheck_note(row: Mapping[str, Any], state: str) -> str:
 def _first_differing(
     result: Mapping[str, Any], rows: list[Any], numbering: Numbering
 ) -> list[tuple[int, str]]:
-    """Returns the first layer that differs and, if it has bodies, the first layer in them that
-    differs."""
+    """Returns the first layer that differs by itself, or else the first that differs. If irshape
+    searched the layer's bodies, also returns the first layer in them that differs."""
     focus: list[tuple[int, str]] = []
     outer = next((row for row in rows if _state(row) == _STATES[0]), None) or next(
         (row for row in rows if _state(row) in _STATES[1:3]), None
@@ -435,7 +435,7 @@ def stats_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Over
         Overlay(
             "ranges",
             "Values: NaN and f16",
-            "The values of outputs in one run, and values that f16 cannot represent.",
+            "Ranges of outputs in one run; NaN, infinities, and values that f16 cannot represent.",
             [(at, float(group), note) for at, (group, note) in groups.items()],
             RANGES,
             focus=list(focus.values()),

@@ -42,8 +42,7 @@ def agrees(port: Port, tensor: Tensor) -> bool:
 
 
 def as_declared(port: Port, tensor: Tensor) -> bool:
-    """Returns whether a port declares the inferred type and shape, as far as a port can declare
-    them."""
+    """Returns whether a port declares the inferred type and shape as exactly as a port can."""
     if port.precision is not None and port.element_type is not tensor.element_type:
         return False
     return port.dims == tensor.shape.declared

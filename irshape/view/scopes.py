@@ -24,10 +24,10 @@ PART = 60
 LEAST_MEMBERS = 3
 """The smallest number of layers with a common name prefix that become a group."""
 MANY = 40
-"""If more layers than this have the same name prefix, repeated sequences of types become groups."""
+"""If more layers than this are in no inner group, repeated sequences of types become groups."""
 LONGEST_PERIOD = 240
 LEAST_RUN = 12
-"""A repeated block becomes a group if its repetitions together have at least so many layers."""
+"""A repeated block becomes a group if its repetitions together have at least this many layers."""
 MOST_CANDIDATES = 2_000
 DEEPEST = 24
 """The maximum number of prefixes that are read from a name, which may contain any number of
@@ -36,7 +36,7 @@ separators."""
 _SEPARATOR = re.compile(r"([./])")
 _NUMBER = re.compile(r"[0-9]+")
 _EXPORTERS = "::"
-"""Marks parts of names that are operations of the framework, e.g. `aten::linear`, not prefixes."""
+"""A part of a name that contains this text, e.g. `aten::linear`, is an operation, not a prefix."""
 
 
 class Group(NamedTuple):
@@ -219,9 +219,9 @@ class _Untangling:
             self.takers.setdefault(source, []).append(taker)
 
     def __call__(self, scope: _Scope, edges: Sequence[Edge] | None = None) -> None:
-        """Moves layers that lie on a path between two layers of a group into this group. If several
-        groups form a cycle, replaces some of them by their members.
-
+        """Removes cycles between the members of a group. Moves a layer into an inner group if the
+        layer lies on a path between two layers of that group. If several inner groups form a cycle,
+        replaces some of these groups by their members.
         edges: the edges between layers of the group; by default all edges.
         """
         edges = self.edges if edges is None else edges
@@ -249,9 +249,9 @@ class _Untangling:
             scope.layers = [position for position in scope.layers if position not in moved]
 
     def _to_dissolve(self, scope: _Scope, names: list[str]) -> list[str]:
-        """Returns which groups of a cycle to replace by their members: those with few layers; or
-        else those that a path leaves and enters again, except a group with nearly all layers; or
-        else the smaller half."""
+        """Returns which groups of a cycle to replace by their members. The first choice is groups
+        with few layers. The second is groups that a path leaves and enters again, except a group
+        with nearly all layers. The last choice is the smaller half."""
         names.sort(key=lambda name: scope.scopes[name].size)
         sizes = [scope.scopes[name].size for name in names]
         small = [name for name, size in zip(names, sizes, strict=True) if size < LEAST_MEMBERS]
@@ -300,7 +300,7 @@ def _members(scope: _Scope, edges: Sequence[Edge]) -> tuple[list[set[int]], list
 
 
 def _circles(sources: Sequence[Iterable[int]]) -> Iterator[list[int]]:
-    """Yields the strongly connected components of a graph, also of a single node (Tarjan's
+    """Yields the strongly connected components of a graph, including single nodes (Tarjan's
     algorithm). sources: the producers of each node."""
     seen: dict[int, int] = {}
     low: dict[int, int] = {}
@@ -336,8 +336,8 @@ def _popped(stack: list[int], last: int) -> list[int]:
 
 
 def _simplify(scope: _Scope) -> None:
-    """Removes groups of few layers. Joins a group with its inner group if this is its only
-    member."""
+    """Replaces inner groups of few layers by the layers. If the only member of an inner group is
+    another group, joins the two."""
     for name, inner in list(scope.scopes.items()):
         _simplify(inner)
         while len(inner.scopes) == 1 and not inner.layers:
@@ -356,8 +356,8 @@ def _simplify(scope: _Scope) -> None:
 
 
 def _repeats(scope: _Scope, layers: Sequence[Layer], numbers: dict[object, int]) -> int:
-    """Joins consecutive inner groups with equal layers into one. Returns a number for the content
-    of `scope`: groups with equal layers have the same number."""
+    """Joins consecutive inner groups if their names differ only in numbers and their layers have
+    the same types. Returns a number for the types in `scope`: equal types, equal number."""
     looks = {name: _repeats(inner, layers, numbers) for name, inner in scope.scopes.items()}
     runs: list[list[str]] = []
     for name, inner in sorted(scope.scopes.items(), key=lambda item: item[1].first):
@@ -392,8 +392,8 @@ def _block(scope: _Scope, run: list[str]) -> _Scope:
 
 
 def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> None:
-    """Groups the layers of a group that are in no inner group: makes a group of each repetition of
-    a series of types."""
+    """Makes a group of each repeated sequence of types, among the layers of a group that are in
+    no inner group."""
     for inner in scope.scopes.values():
         _tandems(inner, rank, layers)
     if len(scope.layers) <= MANY:
@@ -429,8 +429,8 @@ def _add_run(
 
 
 def _runs(text: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yields the start, end and period of each repetition in a text, without overlaps, the longest
-    first."""
+    """Yields the start, end and period of each repetition in a text, the longest first. The
+    repetitions do not overlap."""
     candidates = []
     for period in range(LEAST_MEMBERS, min(LONGEST_PERIOD, len(text) // 2) + 1):
         # zero if a character equals the one a period later

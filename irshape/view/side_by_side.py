@@ -50,8 +50,8 @@ def beside_document(
 
 
 def _changes(difference: ModelDiff, at: tuple[dict[Layer, int], dict[Layer, int]]) -> Iterator[Row]:
-    """Yields first the changes that someone made to the model, then the changes that result from
-    them. Leaves out constants that feed only layers without a partner."""
+    """Yields the changes that someone made to the model, then their consequences. Leaves out added
+    and removed layers of constants, see `Unmatched.constant`."""
     rows = [
         [
             "inherited" if each.inherited else "changed",
@@ -95,7 +95,8 @@ def _at(side: Mapping[str, Any], numbering: Numbering) -> int:
 def _with_values(
     rows: list[Row], compared: Mapping[str, Any], first: Numbering, second: Numbering
 ) -> list[Row]:
-    """Returns the changes. The layers whose values differ for the same inputs come first."""
+    """Adds the layers whose values differ for the same inputs. Such layers come first if they
+    have no other change."""
     by_second = {row[2]: row for row in rows if row[2] >= 0}
     new: list[Row] = []
     for tensor in _tensors(compared):
@@ -124,7 +125,7 @@ def _note(tensor: Mapping[str, Any], key: str) -> str:
 
 
 def _errors(compared: Mapping[str, Any], numbering: Numbering) -> Overlay:
-    """Returns the overlay of the differences between two whole runs."""
+    """Returns the overlay of the largest error of each layer between two runs."""
     heat: dict[int, tuple[float, str]] = {}
     blamed: list[tuple[int, str]] = []
     for tensor in _tensors(compared):

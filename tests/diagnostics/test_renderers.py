@@ -338,9 +338,9 @@ def test_what_is_left_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         "error",
     ]
     assert run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].startswith(
-        "3 findings of lower severity"
+        "3 least severe findings"
     )
-    assert "3 findings of lower severity" in render(fixed_report(), "html")
+    assert "3 least severe findings" in render(fixed_report(), "html")
     short = as_markdown.render(fixed_report(), Options(), 900)
     assert len(short.encode()) < 1000
     assert re.search(r"\n\d more findings .*\n\Z", short)

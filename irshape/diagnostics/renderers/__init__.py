@@ -1,8 +1,8 @@
-"""The output formats of reports: one module for each, which irshape finds by its name.
+"""The output formats of reports, each in a module of its own.
 
-A module (or folder) `as_NAME` implements the format NAME. irshape imports it when the user requests
-the format. It has one function, `render(report: Report, options: Options) -> str`, whose text
-depends only on the report and the options. See "An output format" in CONTRIBUTING.md.
+The module (or folder) `as_NAME` implements the format NAME. irshape imports it when the user asks
+for the format. Its `render(report: Report, options: Options) -> str` returns a text that depends
+only on the report and the options. See "An output format" in CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .common import DEFAULTS, Options, without_trifles
 __all__ = ["FOR_MACHINES", "Options", "formats", "render"]
 
 FOR_MACHINES = ("gitlab", "junit", "markdown", "sarif")
-"""The formats for merge requests and dashboards. They omit infos that need no action."""
+"""Formats for code hosts and dashboards. Without --verbose, they omit infos that need no action."""
 
 
 def formats() -> list[str]:

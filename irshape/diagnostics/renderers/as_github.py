@@ -1,7 +1,7 @@
 """Renders GitHub Actions annotations: a workflow command for each finding.
 
-The runner shows only about ten annotations of each severity for a step, so `step_summary` contains
-the whole report.
+The runner shows only about ten annotations of each severity for a step. `step_summary` returns the
+report for the summary page of the run.
 """
 
 from __future__ import annotations
@@ -57,5 +57,5 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    """Returns text for a property: `_data` escapes it, and `:` and `,` are escaped, too."""
+    """Returns text, escaped for a property of a command, where `:` and `,` are separators."""
     return _data(plain(text)).replace(":", "%3A").replace(",", "%2C")

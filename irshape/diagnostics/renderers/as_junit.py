@@ -24,7 +24,7 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
 
 
 def _counts(files: Sequence[FileReport], failing: Sequence[str]) -> str:
-    """Returns the attributes that count cases. A file without findings is one case that passes."""
+    """Returns the XML attributes with counts. A file without findings counts as a passed case."""
     cases = sum(max(1, len(file.diagnostics)) for file in files)
     failures = sum(each.severity in failing for file in files for each in file.diagnostics)
     return f'tests="{cases}" failures="{failures}" errors="0"'
@@ -55,7 +55,7 @@ def _case(named: str, diagnostic: Diagnostic, fails: bool) -> str:
 
 
 def _names(file: FileReport) -> list[str]:
-    """Returns a unique name for each finding of a file, since readers merge cases of one name."""
+    """Returns a unique name for each finding of a file. Readers merge cases of the same name."""
     seen: dict[str, int] = {}
     names = []
     for diagnostic in file.diagnostics:

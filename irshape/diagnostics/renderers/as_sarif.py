@@ -43,7 +43,7 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
     left = len(whole.diagnostics) - len(results)
     if left:
         said = (
-            f"{counted(left, 'finding')} of lower severity left out: code hosts refuse more "
+            f"{counted(left, 'least severe finding')} left out: code hosts refuse more "
             f"than {MAX_RESULTS:,} results"
         )
         invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": said}}]
@@ -125,7 +125,7 @@ def _result(
 
 
 def _related(file: FileReport, related: dict[str, Any], options: Options) -> dict[str, Any]:
-    """Returns the place and the message of a related finding."""
+    """Returns an entry of `relatedLocations`: the place and the message of a related finding."""
     text = _message(f"{related['code']}: {related['message']}")
     location = _location(file, related["line"], related["column"], options)
     return location | {"message": {"text": text}}
@@ -141,7 +141,7 @@ def _location(file: FileReport, line: int, column: int, options: Options) -> dic
 
 
 def _fix(file: FileReport, fix: dict[str, Any], options: Options) -> dict[str, Any]:
-    """Returns a change that removes a finding as a SARIF fix."""
+    """Returns the SARIF object `fix` for a change that removes a finding."""
     replacements = [
         {
             "deletedRegion": {

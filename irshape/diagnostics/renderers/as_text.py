@@ -25,9 +25,9 @@ Paint = Callable[..., str]
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
-    """Renders the findings of each file, their number, and how many `irshape fix` can fix.
+    """Renders the findings of each file, and the numbers of all and of fixable findings.
 
-    Infos are only counted if the options do not show them.
+    Infos that the options hide are only counted.
     """
     paint = painter(options.colour)
     groups = [(file, shown(file, options)) for file in report.files]
@@ -56,8 +56,8 @@ def _findings(
 def _rules(groups: Sequence[list[Diagnostic]], paint: Paint) -> Iterator[str]:
     """Yields a table of the rules with findings.
 
-    Its columns are the number of findings, their severity, the number of files, and the number of
-    findings that can be corrected.
+    Its columns are the number of findings, the rule, the severity, the number of files, and the
+    number of findings that `irshape fix` can correct.
     """
     from ..statistics import statistics
 

@@ -1,7 +1,7 @@
 """Functions that several formats share.
 
-They escape text from files, count findings, and return the line of the file at a finding, paths
-from the root of the checkout, fingerprints of findings, and pages of rules.
+They escape text from files, count findings, and quote the line of a finding. For code hosts, they
+make paths relative to the checkout, and fingerprints of findings. They also collect pages of rules.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Options(NamedTuple):
 
     colour: bool = False
     infos: bool = True
-    """Whether formats for people, such as text, show infos.
+    """Whether the formats concise, github and text show infos.
 
-    Other formats always show infos, except those that need no action.
+    If not, the formats in `FOR_MACHINES` omit only infos that need no action.
     """
     fixes: bool = False
     """Whether the text format shows the changes that correct findings."""
     statistics: bool = False
-    """Whether to show, as text or JSON, the number of findings of each rule, not the findings."""
+    """Whether concise, json and text show counts of findings for each rule, not the findings."""
     fail_level: Severity = "error"
     root: str | None = None
     """The root of the checkout. Formats for code hosts write paths relative to this folder."""
@@ -77,7 +77,7 @@ def _visible(char: str) -> str:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """Returns JSON in which only invisible characters outside ASCII are escaped."""
+    """Returns JSON. Escapes invisible characters, but not visible ones outside ASCII."""
     import json
 
     return _BEYOND_ASCII.sub(_json_escape, json.dumps(value, indent=indent, ensure_ascii=False))

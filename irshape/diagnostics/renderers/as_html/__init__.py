@@ -28,7 +28,7 @@ from ..common import (
 from .markup import html_page, message, prose, text
 
 MAX_FINDINGS = 5_000
-"""The most findings on a page, so that a browser opens it fast. The others are only counted."""
+"""The most findings on a page, so that a browser opens it fast. irshape only counts the rest."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
@@ -58,7 +58,7 @@ def _body(
     left = len(report.diagnostics) - len(kept.diagnostics)
     if left:
         yield (
-            f'<p class="note">{counted(left, "finding")} of lower severity left out: the page '
+            f'<p class="note">{counted(left, "least severe finding")} left out: the page '
             f"shows {MAX_FINDINGS:,} at most.</p>\n"
         )
     for at, file in failing:
@@ -86,7 +86,7 @@ def _verdict(report: Report) -> str:
 
 
 def _filters(pages: list[RulePage], failing: list[int]) -> str:
-    """Returns the CSS rules that hide findings, one for each choice in a filter."""
+    """Returns the CSS rules of the filters: for each choice, a rule that hides other findings."""
     lines = []
     for page in pages:
         chosen = f'body:has(#rule option[value="{text(page.code)}"]:checked)'

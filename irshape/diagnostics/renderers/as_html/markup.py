@@ -1,4 +1,4 @@
-"""Makes HTML: the frame of a page, escaped text, and the Markdown of the rules."""
+"""Makes HTML: the frame of a page, escaped text, and the texts of rules, which are Markdown."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def text(content: str) -> str:
 
 
 def message(content: str) -> str:
-    """Returns a message or help as HTML, with text in backticks as code."""
+    """Returns the message or help of a finding as HTML. Text in backticks becomes code."""
     pieces = content.split("`")
     if len(pieces) % 2 == 0:
         return text(content)

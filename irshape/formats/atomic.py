@@ -34,9 +34,9 @@ def write_together(files: Mapping[Path, Content]) -> None:
 
     The last file, such as an .xml, refers to the other files. Its old version is moved away first,
     and its new version is put in place last: even if the process is killed, the last file never
-    refers to other versions. Temporary files of killed processes are removed. If this raises
-    `OSError`, nothing has changed. A link stays; its target is replaced. A device or pipe is
-    written directly.
+    refers to other versions. Temporary files of killed processes are removed. If a file cannot be
+    written, raises `OSError` before any file is replaced. Replaces the target of a link, not the
+    link. Writes directly to a device or pipe.
     """
     written: dict[str, str] = {}
     former: dict[str, str] = {}
@@ -83,7 +83,7 @@ def write_together(files: Mapping[Path, Content]) -> None:
 
 
 def _temporary(folder: str, name: str) -> tuple[int, str]:
-    """Creates a temporary file for a target, with the id of this process in its name."""
+    """Returns the handle and path of a new temporary file, named after a target and the process."""
     return tempfile.mkstemp(prefix=f".{name[:60]}.{os.getpid()}.", dir=folder)
 
 
@@ -107,7 +107,7 @@ _RANDOM = 8
 
 
 def write_pieces(file: IO[bytes], data: Content) -> None:
-    """Writes pieces to an open file. A `Hole` takes no disk space if possible."""
+    """Writes data to an open file. A `Hole` takes no disk space if the file supports this."""
     if isinstance(file, io.RawIOBase):  # which may write only a part of what it is given
         buffered = io.BufferedWriter(file)
         write_pieces(buffered, data)

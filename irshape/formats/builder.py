@@ -56,7 +56,7 @@ class NodeOutput:
 
 
 class Builder:
-    """Builds a model. `offset` and `name` belong to the node that is currently converted."""
+    """Builds a model. `offset` and `name` are those of the node that is being converted."""
 
     def __init__(self, source: Source, name: str, format: Format) -> None:
         self.model = Model(source, name, format=format)
@@ -71,8 +71,8 @@ class Builder:
         self._constants: dict[tuple[str, tuple[int, ...], bytes], NodeOutput] = {}
 
     def inner(self) -> Builder:
-        """Returns a builder for a body. Both builders share all but the layers, edges and
-        constants."""
+        """Returns a builder for a body. It has layers, edges and constants of its own, and shares
+        everything else with this builder."""
         builder = copy(self)
         builder.body = Body((), self.offset)
         builder._constants = {}
@@ -194,7 +194,7 @@ class Builder:
         port_maps: dict[str, list[PortMap]],
         outputs: int,
     ) -> tuple[NodeOutput, ...]:
-        """Adds an If or Loop with its bodies, and infers it."""
+        """Adds an If, Loop or TensorIterator with its bodies, and infers it."""
         layer = self.layer(type, registry.versions(type)[0].version_name(), inputs)
         layer.bodies, layer.port_maps = bodies, port_maps
         values = tuple(self.output(layer, UNKNOWN) for _ in range(outputs))
@@ -213,10 +213,10 @@ class Builder:
     ) -> NodeOutput:
         """Gives an output of the current node its tensor name, and its declared type and shape.
 
-        A port with tensor names keeps them; the name of a model output comes first. Adds an
-        Identity for the name only if the declarations differ, or if an input, a constant or a model
-        output would become another model output: OpenVINO before 2025.0 does not know Identity.
-        first: whether this is the first output of the node, which gives the layer its name.
+        A port that has tensor names already gets another one; the name of a model output goes
+        first. If the port's declaration contradicts `said`, or if an input, a constant or another
+        model output would become a model output, an Identity gets the name. Elsewhere Identity is
+        avoided: OpenVINO before 2025.0 does not know it. first: also name the layer after the node.
         """
         full, name = completed(said, value.tensor), name.replace(",", "\\,")
         layer, port = value.layer, value.layer.outputs[value.port]
@@ -244,9 +244,9 @@ class Builder:
         return value
 
     def finish(self) -> None:
-        """Removes layers that were added during conversion and are not used.
+        """Removes unused layers, which conversions may leave behind.
 
-        Keeps inputs, layers with tensor names from the file, and layers with a finding.
+        Keeps inputs, layers with a finding, and all layers but constants with tensor names.
         """
         _tidy(self.model.net, (), {id(problem.layer) for problem in self.model.findings})
 
@@ -311,14 +311,14 @@ class Builder:
         self.place(Fault(rule, message, **facts), layer)
 
     def place(self, fault: Fault, layer: Layer | None = None) -> None:
-        """Records a fault as a finding at the attribute `fault.at`, or else at the current node."""
+        """Records a fault as a finding, at the attribute `fault.at` or, without it, at the node."""
         source = self.model.source
         offset = source.attribute(self.offset, fault.at) if fault.at else self.offset
         self.model.findings.append(Finding(fault, offset, layer))
 
 
 def written(declared: Attribute, value: Any) -> str:
-    """Returns a value as the text of an attribute of `<data>`."""
+    """Returns the text of an attribute of `<data>` with this value."""
     return value if isinstance(value, str) else declared.kind.write(value)
 
 
@@ -328,16 +328,16 @@ def declare(port: Port, tensor: Tensor) -> None:
     port.dims = tensor.shape.declared
 
 
-def completed(said: Tensor, inferred: Tensor) -> Tensor:
-    """Returns the declared tensor, with a dynamic type or rank replaced by the inferred one."""
+def completed(declared: Tensor, inferred: Tensor) -> Tensor:
+    """Returns the declared type and shape; the inferred one replaces a dynamic type or rank."""
     return Tensor(
-        inferred.element_type if said.element_type.is_dynamic else said.element_type,
-        inferred.shape if said.shape.dims is None else said.shape,
+        inferred.element_type if declared.element_type.is_dynamic else declared.element_type,
+        inferred.shape if declared.shape.dims is None else declared.shape,
     )
 
 
 def _declare_all(result: BodyResult) -> None:
-    """Gives the output ports in a body and its inner bodies the inferred types and shapes."""
+    """Makes the output ports in a body and its inner bodies declare what was inferred."""
     for position, layer in enumerate(result.body.layers):
         for port, tensor in zip(layer.outputs, result.outputs[position], strict=False):
             declare(port, tensor)
@@ -348,7 +348,8 @@ def _declare_all(result: BodyResult) -> None:
 def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
     """Removes unused layers from a body and its inner bodies. Returns the new layer ids by old ids.
 
-    Each input port then declares the type and shape of the output that feeds it.
+    Makes each input port declare the type and shape of the output that feeds the port.
+    path: as `Body.path`. noted: the `id()` of each layer with a finding, which is kept.
     """
     feeding: dict[str, list[str]] = {}
     for edge in body.edges:
@@ -399,7 +400,7 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
 def _name_apart(layers: list[Layer]) -> None:
     """Appends numbers to repeated names of layers, which OpenVINO before 2024.1 refuses.
 
-    Of layers with one name, a layer with tensor names keeps it. The names of Results never change.
+    If layers share a name, one with tensor names keeps it. The names of Results never change.
     """
     numbers: dict[str, int] = {}
     for layer in sorted(layers, key=lambda each: not any(port.names for port in each.outputs)):
@@ -414,7 +415,7 @@ def _name_apart(layers: list[Layer]) -> None:
 def shape_and_bytes(
     values: Any, kind: ElementType, shape: tuple[int, ...] | None = None
 ) -> tuple[tuple[int, ...], bytes]:
-    """Returns the shape and bytes of a constant with these numbers. shape: replaces their shape."""
+    """Returns the shape and bytes of a constant. shape: the shape to use, not that of `values`."""
     plain = number_bytes(values, kind)
     if plain is not None and (shape is None or math.prod(shape) == math.prod(plain[0])):
         return (plain[0] if shape is None else shape), plain[1]

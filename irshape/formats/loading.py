@@ -15,13 +15,13 @@ from . import ir
 from .inputs import InputFormat, WeightsPath, unreadable
 
 _XML = (b"<", b"\xef\xbb\xbf<")
-"""Usual beginnings of an IR. A file that begins so is in no other format."""
+"""The usual first bytes of an IR. No file in another format begins with them."""
 
 MAX_XML_BYTES = 1 << 30
 _PEEK = 1 << 16
 
 WeightsChoice = str | os.PathLike[str] | Literal["beside", "none"]
-"""Where the .bin of a model is: a path, `beside` the .xml, or `none` to do without it."""
+"""Where the .bin of a model is: a path, `beside` the .xml, or `none` to read no .bin."""
 
 
 Opened = tuple[Source, WeightsPath]
@@ -88,7 +88,7 @@ def read_bytes(shown: str, data: bytes, weights: bytes | str | os.PathLike[str] 
 def read_source(source: Source, weights: WeightsPath) -> Model:
     """Parses an opened file. Raises `NotReadable`.
 
-    weights: the path of the .bin. An ONNX model itself contains the names of its data files.
+    weights: the path of the .bin of an IR. The other formats do not use it.
     """
     return format_of(source.data).read(source, weights)
 
@@ -120,8 +120,8 @@ def _cannot_open(name: str) -> OSError:
 
 
 def _hint(folder: str) -> str:
-    """Returns a hint that names a model in a folder or its subfolders: the largest one, because in
-    an exported pipeline the network is larger than its tokenizers."""
+    """Returns a hint that names a model in a folder or its subfolders. Names the largest model:
+    in an exported pipeline, the network is larger than the tokenizers."""
     import glob
 
     for pattern in ("*.xml", os.path.join("*", "*.xml")):
@@ -141,7 +141,7 @@ def _size(path: str) -> tuple[int, str]:
 def _read(file: BinaryIO, expected: int) -> bytes:
     """Reads a file, but at most one byte more than `MAX_XML_BYTES`.
 
-    expected: the size to read first, since `file.read(MAX_XML_BYTES)` would allocate all of it.
+    expected: the probable size of the file. `file.read(MAX_XML_BYTES)` would allocate 1 GiB.
     """
     data = file.read(min(expected, MAX_XML_BYTES) + 1)
     if len(data) <= expected:
@@ -156,7 +156,7 @@ def _read(file: BinaryIO, expected: int) -> bytes:
 
 def open_source(name: str) -> Source:
     """Reads the bytes of a file, or of standard input. Raises `OSError`, and `NotReadable` for a
-    file that is too large or not XML."""
+    file that is too large or contains no model."""
     if name == "-":
         data = _read(sys.stdin.buffer, 1 << 20)
         shown = "<stdin>"

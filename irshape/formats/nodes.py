@@ -126,23 +126,25 @@ class SourceNode:
             output_type=element_type,
         )
 
-    def rank(self, value: NodeOutput, what: str = "") -> int:
+    def rank(self, value: NodeOutput, manner: str = "") -> int:
         """Returns the rank of a value. Raises `Violation` if the rank is dynamic.
 
-        what: when the node needs the rank, as words in the message, e.g. `over all spatial axes`.
+        manner: how the node works, for the message. `over all axes` gives `irshape can read
+        ReduceSum over all axes only if the rank of its input is known`.
         """
         if value.rank is None:
-            raise unknown(f"{self.kind} {what}".rstrip(), "the rank of its input is", INPUT_RANK)
+            raise unknown(f"{self.kind} {manner}".rstrip(), "the rank of its input is", INPUT_RANK)
         return value.rank
 
 
 def unknown(what: str, condition: str, rule: RuleId, at: str = "") -> Violation:
-    """Returns the error for a node that irshape can only convert if `condition` is known."""
+    """Returns the error for a node that depends on something unknown. what: the node. condition:
+    the thing that must be known, with a verb: `the rank of its input is`."""
     return Violation(f"irshape can read {what} only if {condition} known", rule=rule, at=at)
 
 
 def refusal(attribute: str, actual: object, expected: object) -> Violation:
-    """Returns the error for an attribute value that is not allowed. `expected`: what is allowed."""
+    """Returns the error for an attribute value that is not allowed. expected: allowed values."""
     return Violation(
         at=attribute, relation="equal", expected=expected, actual=actual, rule=ATTRIBUTE_VALUE
     )

@@ -1,8 +1,8 @@
 """Reads models from URLs: https, s3, hf and others that fsspec supports.
 
-The .xml is read completely, the .bin only in ranges. Small integer constants, which may determine
-shapes, are fetched together in few requests. The content of a file never causes a request to
-another address. The number of HTTP redirects is limited, and messages show no credentials.
+The .xml is read completely, the .bin in ranges if the server supports them. Small integer
+constants, which may determine shapes, are fetched together. The content of a file never causes a
+request to another address. HTTP redirects are limited, and messages show no credentials.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _whole(url: str, size: int | None) -> bytes:
     data = read_remote(url, WHOLE)
     if size is None and len(data) > WHOLE:
         raise _RefusedError(
-            f"its server does not state its size, and the file has more than {WHOLE} bytes"
+            f"the server does not state the size of the file, which exceeds {WHOLE} bytes"
         )
     if size not in (None, len(data)):
         raise _cut_off(size or 0, len(data))
@@ -111,8 +111,8 @@ def _whole(url: str, size: int | None) -> bytes:
 
 
 def expect_small_constants(model: Model) -> None:
-    """Announces the constants of a remote .bin that may determine shapes, so that they are fetched
-    together."""
+    """Lists the small integer constants of a remote .bin, which may determine shapes. The first
+    read of one fetches all of them."""
     weights = model.weights
     if weights is None or not isinstance(weights.data, Ranges):
         return
@@ -131,7 +131,7 @@ def expect_small_constants(model: Model) -> None:
 
 
 def list_remote(url: str) -> list[str]:
-    """Returns the URLs of .xml files in a folder, or of files that match a pattern. Raises
+    """Returns the URLs of the .xml files in a folder, or of those that match a pattern. Raises
     `OSError`."""
     with _explained(url):
         filesystem, path = _filesystem(url)
@@ -144,7 +144,7 @@ def list_remote(url: str) -> list[str]:
 
 
 class _RefusedError(OSError):
-    """Raised if a file cannot be read. The reason contains no credentials: irshape writes it."""
+    """Raised if a file cannot be read. `reason` is a text of irshape, without credentials."""
 
     def __init__(self, reason: str, number: int = errno.EIO) -> None:
         super().__init__(number, reason)
@@ -160,7 +160,7 @@ class _File:
     def __init__(self, url: str) -> None:
         self.url = url
         self._tag = ""
-        """The ETag of the file, which changes with the file. Empty if the server sends none."""
+        """The ETag, which identifies a version of the file; empty if the server sends none."""
         with _explained(url):
             filesystem, path = _filesystem(url)
             size = filesystem.info(path).get("size")
@@ -168,7 +168,7 @@ class _File:
         """The size in bytes; None if the server does not state it."""
 
     def fetch(self, offset: int, size: int) -> bytes:
-        """Reads `size` bytes at `offset`. Raises `OSError` if fewer bytes come."""
+        """Reads `size` bytes at `offset`. Raises `OSError`, even if only some bytes are missing."""
         with _explained(self.url):
             filesystem, path = _filesystem(self.url)
             if _is_http(self.url):
@@ -208,13 +208,13 @@ class _File:
         else:
             as_asked = int(part[1]) == offset
         if not as_asked:
-            raise _RefusedError("its server does not send the bytes that irshape requests")
+            raise _RefusedError("the server does not send the bytes that irshape requests")
         tag = headers.get("ETag", "")
         if tag.startswith("W/"):  # says nothing about bytes
             tag = ""
         self._tag = self._tag or tag
         if tag not in ("", self._tag) or (part and part[2] not in ("*", str(self.size))):
-            raise _RefusedError("it changed while irshape read it")
+            raise _RefusedError("the file changed while irshape read it")
 
 
 async def _read_at_most(content: Any, size: int) -> bytes:
@@ -227,7 +227,7 @@ async def _read_at_most(content: Any, size: int) -> bytes:
 
 
 def _cut_off(promised: int, sent: int) -> _RefusedError:
-    return _RefusedError(f"its server promised {counted(promised, 'byte')}, but sent {sent}")
+    return _RefusedError(f"the server promised {counted(promised, 'byte')}, but sent {sent}")
 
 
 @contextmanager
@@ -255,39 +255,39 @@ def _reason(problem: Exception) -> str:
     if isinstance(problem, ImportError):
         return str(problem)
     names = {
-        "TooManyRedirects": f"its server redirects more than {REDIRECTS} times",
-        "NonHttpUrlRedirectClientError": "its server redirects to another protocol",
-        "InvalidUrlRedirectClientError": "its server redirects to something that is not a URL",
-        "ServerDisconnectedError": "its server closed the connection",
-        "ClientPayloadError": "its server sent fewer bytes than it promised",
+        "TooManyRedirects": f"the server redirects more than {REDIRECTS} times",
+        "NonHttpUrlRedirectClientError": "the server redirects to another protocol",
+        "InvalidUrlRedirectClientError": "the server redirects to something that is not a URL",
+        "ServerDisconnectedError": "the server closed the connection",
+        "ClientPayloadError": "the server sent fewer bytes than it promised",
     }
     kind = type(problem).__name__
     if kind == "ClientPayloadError" and "content-encoding" in str(problem):
-        return "irshape cannot unpack what its server sent"
+        return "irshape cannot decompress what the server sent"
     causes = type(problem.__cause__).__mro__
     if kind == "ClientResponseError" and any(
         each.__name__ == "HttpProcessingError" for each in causes
     ):
-        return "its server's answer is not HTTP"
+        return "the server's answer is not HTTP"
     if kind in names:
         return names[kind]
     status = getattr(problem, "status", None)
     if status == 416:  # the range is not in the file
-        return "the file on its server is shorter than the server said"
+        return "the file on the server is shorter than the server said"
     if isinstance(status, int):
-        return f"its server answered {status}"
+        return f"the server answered with HTTP status {status}"
     if isinstance(problem, TimeoutError) or "timeout" in type(problem).__name__.lower():
-        return f"its server took too long (limits: {SILENCE:.0f} s of silence, {SECONDS:.0f} s)"
+        return f"the server took too long (at most {SILENCE:.0f} s of silence, {SECONDS:.0f} s)"
     if "Connect" in kind:
-        return "its server cannot be reached"
+        return "the server cannot be reached"
     if isinstance(problem, ValueError) and "Protocol not known" in str(problem):
         return "no such protocol"
-    return f"it cannot be read ({kind})"
+    return f"the file cannot be read ({kind})"
 
 
 @cache
 def _http(seconds: float, silence: float) -> Any:
-    """Returns fsspec's HTTP filesystem: `seconds` for each request, `silence` without a byte."""
+    """Returns fsspec's HTTP filesystem. seconds, silence: as `SECONDS` and `SILENCE`."""
     import aiohttp
     import fsspec
 

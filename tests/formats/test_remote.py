@@ -243,7 +243,7 @@ class Refusal(NamedTuple):
 
 REFUSALS = {
     "absent": Refusal(manner="ranges", name="nothing.xml", says="no such file"),
-    "forbidden": Refusal(manner="forbidden", says="its server answered 403"),
+    "forbidden": Refusal(manner="forbidden", says="the server answered with HTTP status 403"),
     "redirects in a circle": Refusal(manner="circle", says="redirects more than 5 times"),
     "slow": Refusal(manner="slow", says="took too long"),
     "less than promised": Refusal(manner="longer", says="fewer bytes"),
@@ -303,7 +303,7 @@ def test_a_bin_that_is_smaller_than_said(server: Server) -> None:
     [
         ("elsewhere", "does not send the bytes"),
         ("parts", "does not send the bytes"),
-        ("changes", "it changed while"),
+        ("changes", "the file changed while"),
     ],
 )
 def test_what_is_no_part_of_a_bin_is_not_taken_for_one(

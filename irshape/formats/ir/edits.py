@@ -18,7 +18,7 @@ _IN_PORT = re.compile(
     rb"|(?P<dim><dim\b[^<>]*?(?:/>|>\s*+(?P<text>[^<]*?)\s*</dim\s*>))",
     re.DOTALL,
 )
-"""Matches a dimension in a port, the end of the port, and other markup in it, e.g. a comment."""
+"""Matches the markup after a port's start tag: a dimension, a comment, `</port>` and others."""
 _SPACE = b" \t\r\n"
 _NAME = re.compile(rb"</?([A-Za-z_][\w.-]*)")
 
@@ -46,10 +46,8 @@ class Edited:
         """The offset of each piece in the current text."""
 
     def apply(self, edits: Iterable[Edit]) -> None:
-        """Applies edits to the current text. If edits overlap, the first one is applied.
-
-        Insertions at the same place keep their order.
-        """
+        """Applies edits to the current text. Of two edits that overlap, drops the later one in the
+        text. Insertions at the same place keep their order."""
         pieces: list[_Piece] = []
         waiting = list(reversed(self._pieces))
 
@@ -146,8 +144,8 @@ def set_attribute(
 ) -> Edit | None:
     """Returns the edit that sets an attribute of an element.
 
-    If the element lacks the attribute, the edit adds it behind the attribute `after` or, if that is
-    missing too, behind the element's name. If `after` is None, nothing is added: returns None.
+    Adds a missing attribute behind the attribute `after` or, if the element lacks `after` too,
+    behind the element's name. If the attribute is missing and `after` is None, returns None.
     """
     quote, place = b'"', -1
     for attribute, _, start, end in source.attributes(element):

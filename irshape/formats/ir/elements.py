@@ -45,7 +45,7 @@ class Elements:
         self.model = Model(source, format=FORMAT)
         self.findings = self.model.findings
         self.stop = partial(unreadable, source, begun=self.model)
-        """A function that returns the error for a file that cannot be read past an offset."""
+        """Returns the error for a file that cannot be read past an offset; see `unreadable`."""
 
     def report(
         self,
@@ -155,7 +155,7 @@ class Elements:
     def size(
         self, text: str, place: int, port: Port, layer: Layer | None, fragment: bool
     ) -> int | None:
-        """Returns the size in a `<dim>`. Reports a malformed text, and returns None for it."""
+        """Returns the size in the text of a `<dim>`; reports a malformed text and returns None."""
         text = text.strip(_BLANKS)  # any other white space is part of the number
         if fragment and text in ("?", "...", "…"):
             return -1

@@ -15,11 +15,11 @@ OFFSET = ' offset="'
 OFFSET_LEFT_OUT = OFFSET + '"'
 
 SHORT = 4096
-"""Longer contents are not cached, which limits the memory of the cache."""
+"""The maximum number of characters in a cached content; this limits the memory of the cache."""
 
 
 class PortForm(NamedTuple):
-    """A port in the content of a layer, without its tensor names."""
+    """A port in the content of a layer, without tensor names. `place` is its position there."""
 
     id: str
     precision: str | None
@@ -30,16 +30,16 @@ class PortForm(NamedTuple):
 
 
 class Form(NamedTuple):
-    """The content of a layer, without its tensor names and its offset in the .bin.
+    """The content of a layer, after its tensor names and its offset in the .bin were cut out.
 
-    `data` and `rt_info` are positions in the content without the names and the offset.
+    Positions in a form are positions in the text that the cut left.
     """
 
     items: tuple[str, ...]
     offset_at: int
     """The index in `items` of the layer's offset in the .bin; -1 if the layer has no offset."""
     data: int
-    """The position of `<data>` in the content; -1 if the layer has no `<data>`."""
+    """The position of `<data>`; -1 if the layer has no `<data>`."""
     inputs: tuple[PortForm, ...]
     outputs: tuple[PortForm, ...]
     rt_info: tuple[int, int] | None
@@ -47,8 +47,8 @@ class Form(NamedTuple):
     def fill(self, layer: Layer, begun: int, offset: str, names: list[str]) -> None:
         """Sets the attributes and ports of a layer.
 
-        begun: the offset of the content in the file. offset, names: the layer's offset in the .bin
-        and its tensor names, which the form lacks.
+        begun: where the content of the layer begins in the file. offset, names: what was cut out,
+        the layer's offset in the .bin and its tensor names.
         """
         items, offset_at, data, inputs, outputs, rt_info = self
         if offset_at >= 0:
@@ -72,7 +72,7 @@ class Form(NamedTuple):
 
 
 def form_of(text: str) -> Form | None:
-    """Parses the content of a layer without its tensor names and its offset in the .bin.
+    """Parses the content of a layer, after tensor names and the offset in the .bin were cut out.
 
     Returns None if the content is not in the usual layout.
     """

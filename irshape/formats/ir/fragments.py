@@ -82,7 +82,7 @@ def _complete(model: Model, layer: Layer) -> None:
     if absent:
         place = layer.data_offset if layer.data_offset >= 0 else layer.offset
         names = " and ".join(f"`{name}`" for name in absent)
-        message = f"the {layer.type} has no {names}; irshape uses what its output port declares"
+        message = f"the {layer.type} has no {names}; irshape uses what the output port declares"
         model.findings.append(
             Finding(
                 Fault(LEFT_OUT, message, expected=names, help=f"write {names} into its <data>"),
@@ -190,8 +190,8 @@ def value_in(
     """Returns the text of the value that a comment gives for an input with these dimensions.
 
     The value is a list or a number; None if the comment has no value. at_dim: whether the comment
-    follows a dimension. A number in such a comment explains the dimension. Exception: the comment
-    calls it a value.
+    follows a dimension. A number in such a comment is taken for a remark on the dimension, unless
+    the comment contains the word `value`.
     """
     if len(comment) > MAX_VALUE_TEXT:
         return None
@@ -245,7 +245,7 @@ def value_texts(values: Mapping[str, object]) -> dict[str, str]:
 
 
 def _plain(value: Any) -> object:
-    """Returns a value with lists and numbers of Python in place of NumPy's."""
+    """Converts a NumPy array or number, also in a list, to Python's lists and numbers."""
     if isinstance(value, (list, tuple, range)):
         return [_plain(each) for each in value]
     return value.tolist() if hasattr(value, "tolist") else value
@@ -254,9 +254,9 @@ def _plain(value: Any) -> object:
 def give_values(model: Model, values: Mapping[str, str], *, counted: bool = True) -> None:
     """Sets the values of inputs in a file of single layers, by port id, position or operand name.
 
-    counted: also raise `ValueError` if a value and its port have different numbers of elements;
-    otherwise, a rule reports this. Raises `ValueError` for a name that no input has, for two names
-    of one input, and for a text that is no value of this input.
+    Raises `ValueError` for a name that no input has, for two names of one input, and for a text
+    that is no value of the input. counted: also raise it if a value and its port have different
+    numbers of elements. Validation reports such a value in any case.
     """
     if model.kind != "layers":
         raise ValueError(

@@ -35,7 +35,7 @@ ATTRIBUTES = {
 """For each element, its attributes. A Result may also have `output_names`."""
 
 WITHOUT_TEXT = CHILDREN.keys() - {"dim"}
-"""Elements that contain no text, only other elements."""
+"""Elements that contain no text, but may contain other elements."""
 
 OPAQUE = {
     "rt_info",
@@ -59,10 +59,8 @@ MARKUP = re.compile(
 
 
 def tags(data: bytes, start: int = 0) -> Iterator[re.Match[bytes]]:
-    """Yields the tags of a text, up to the first tag without an end.
-
-    A search past a tag without an end could take quadratic time.
-    """
+    """Yields the tags of a text. Stops at a tag without an end: a search past this tag could take
+    quadratic time."""
     at = data.find(b"<", start)
     while at >= 0 and (match := MARKUP.match(data, at)):
         if match["name"]:

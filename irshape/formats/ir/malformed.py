@@ -22,7 +22,7 @@ ADVICE = {
     expat.errors.XML_ERROR_UNCLOSED_TOKEN: "close the tag or comment that begins here",
     expat.errors.XML_ERROR_UNDEFINED_ENTITY: "write & as &amp;",
 }
-"""What to do about each error that expat reports."""
+"""What to do about the most frequent errors that expat reports."""
 
 
 class Malformation(NamedTuple):
@@ -36,7 +36,7 @@ class Malformation(NamedTuple):
 def malformation(
     text: bytes, stopped: int, encoding: str | None, *, mismatched: bool, ended: bool
 ) -> Malformation | None:
-    """Returns why an XML parser stops at an offset; None if the text at this offset is the cause.
+    """Returns why an XML parser stops at an offset; None if the parser's own message is best.
 
     encoding: the encoding that the parser was given. mismatched: whether the parser stops at an end
     tag that does not close the innermost element. ended: whether it stops at the end of the text.
@@ -66,7 +66,7 @@ def _digit_name(text: bytes, stopped: int) -> Malformation | None:
 
 
 def _merge_conflict(text: bytes, stopped: int) -> Malformation | None:
-    """Finds the first marker of a merge conflict."""
+    """Finds the first marker of a merge conflict, in the line where the parser stopped."""
     start = text.rfind(b"\n", 0, stopped + 1) + 1
     if not text.startswith(b"<<<<<<<", start):
         return None
@@ -75,7 +75,8 @@ def _merge_conflict(text: bytes, stopped: int) -> Malformation | None:
 
 
 def _unclosed(text: bytes, stopped: int, encoding: str | None) -> Malformation | None:
-    """Finds an element without an end tag: the end tag of an outer element comes first."""
+    """Finds an element that is still open when the end tag of an outer element follows, or an end
+    tag that closes no element."""
     parser = expat.ParserCreate(encoding)
     opened: list[tuple[str, int]] = []
     parser.StartElementHandler = lambda name, _: opened.append((name, parser.CurrentByteIndex))

@@ -1,11 +1,11 @@
 """Repairs layers that documents print as incomplete XML, if the meaning of the text is clear.
 
-Most repairs do not move other text: `...` and backslashes inside a tag become blanks, and the `/>`
-of a port that contains dimensions loses its slash. Missing text is inserted. `Repaired.edited` maps
-an offset in the repaired text back to the file, so that diagnostics have exact places.
+Most repairs keep the offsets of the other text: `...` and backslashes inside a tag become blanks,
+and the `/>` of a port that contains dimensions loses its slash. Missing text is inserted.
+`Repaired.edited` maps an offset in the repaired text back to the file, for exact diagnostics.
 
-Three repairs are not reported, since documents often need them: of `...` inside a tag, of an XML
-declaration, and of backslash escapes.
+Four repairs are not reported, since documents often need them: `...` inside a tag, an XML
+declaration and backslashes become blanks, and `--` inside a comment loses a hyphen.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Comment(NamedTuple):
     port: int
     text: str
     at_dim: bool
-    """Whether the comment directly follows a dimension, which it may describe."""
+    """Whether a `<dim>` precedes the comment in the line; the comment may describe it."""
 
 
 class _Element(NamedTuple):
@@ -125,10 +125,8 @@ class Repaired:
         self.problems.append(Finding(fault, offset))
 
     def between(self, start: int, end: int) -> None:
-        """Repairs the text between two tags.
-
-        Completes an end tag without `<`, and blanks `...` and backslashes.
-        """
+        """Repairs the text between two tags: completes an end tag without `<`, and replaces
+        backslashes by blanks. Notes a port with `...`, and reports `...` in place of ports."""
         plain, top = self.plain, self.open[-1]
         if end - start < 2:
             return
@@ -197,10 +195,10 @@ class Repaired:
     def goes_on(
         self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None
     ) -> bool:
-        """Merges an `<input>` or `<output>` into the previous element of this name, if it directly
-        follows that element or lies in it.
+        """Returns whether an `<input>` or `<output>` directly follows another element `name`, or
+        lies in it. If so, merges the two: some documents have an `<input>` for each port.
 
-        Some documents have an `<input>` for each port. Returns whether two were merged.
+        ended: as `self.ended`.
         """
         if ended is not None and ended[0].name == name:
             self.plain[ended[1] : ended[2]] = b" " * (ended[2] - ended[1])
@@ -218,7 +216,7 @@ class Repaired:
         return True
 
     def tag_name(self, name: str, start: int, attributes: tuple[int, int]) -> str:
-        """Returns the name of a start tag. If `...` replaces the name, returns `layer`."""
+        """Returns the name of a start tag; `layer` for a tag with a type but `...` as its name."""
         end = start + len(name.encode())
         if name.strip(".…") == "" and (name or b"\\" in self.plain[start : start + 1]):
             self.plain[start:end] = b" " * (end - start)
@@ -228,7 +226,7 @@ class Repaired:
                 self.put.append((start, b"layer"))
                 self.report(
                     "the element has no name; irshape reads it as <layer>, because it has a type "
-                    "and stands in the place of a layer",
+                    "and is where a layer can be",
                     start - 1,
                     "<layer",
                     f"<{name}",
@@ -271,7 +269,7 @@ class Repaired:
             self.close(start, f"<{name}>")
 
     def close(self, at: int, before: str) -> None:
-        """Inserts the missing end tag of the innermost element."""
+        """Inserts the missing end tag of the innermost element. before: what follows, in words."""
         element = self.open.pop()
         self.put.append((at, f"</{element.name}>".encode()))
         self.report(
@@ -364,6 +362,6 @@ class Repaired:
                 self.waiting.append(text)
 
     def line_before(self, start: int) -> bytes:
-        """Returns the text of a line before an offset."""
+        """Returns the text from the beginning of the line to an offset."""
         before = bytes(self.plain[max(0, start - _MAX_LINE) : start])
         return before[before.rfind(b"\n") + 1 :]

@@ -37,7 +37,7 @@ def in_quotes(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Returns a text in which everything is escaped except quotes."""
+    """Escapes a text for an attribute, except for quotes."""
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)
     return text

@@ -1,7 +1,7 @@
 """Reads an IR as a stream of XML events, without building a tree, and records byte offsets.
 
-The parser is expat, because its byte positions are exact (libxml2's line numbers are wrong past
-line 65,535) and it needs little memory. A DOCTYPE, and with it any entity, is refused.
+The parser is expat: its byte positions are exact, and it needs little memory. libxml2's line
+numbers are wrong past 65,535. A file with a DOCTYPE, which can define entities, is refused.
 """
 
 from __future__ import annotations
@@ -35,21 +35,20 @@ if TYPE_CHECKING:
     from .printed_layers import Repaired
 
 MAX_DEPTH = 256
-"""The maximum depth of elements. A body takes four levels, so bodies can be 60 deep."""
+"""The maximum depth of elements. A body takes three levels, so bodies can be 83 deep."""
 
 MOST_TEXTS = 3
 """If more texts than this are between elements, only the first one is reported."""
 _ASCII_IN_ONE_BYTE = ("utf-8", "utf-8-sig")
 _TURNS = re.compile(rb"</layer>|<layers>|<edges>")
-"""Matches the tags after which layers or edges in the usual layout may begin."""
+"""Matches a tag that layers or edges in the usual layout may follow."""
 
 
 def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = None) -> Model:
     """Reads a model from the bytes of `source` or, for single layers, of `repaired`.
 
-    prefix: a start tag to parse first, as the common root of single layers. Offsets do not include
-    it.
-    Raises `NotReadable`.
+    prefix: a start tag to parse before the file, as the root element of single layers. Offsets are
+    those in the file. Raises `NotReadable`.
     """
     with collection_paused():
         return _Reader(source, len(prefix), repaired).read(prefix)
@@ -59,7 +58,7 @@ class _Reader(Elements):
     """Handles XML events, and builds the model.
 
     Reads layers and edges in the usual layout with `regular`, all other text with the XML parser.
-    Inside ignored elements, the parser has other handlers.
+    Inside an ignored element, handlers that only count the depth replace the others.
     """
 
     def __init__(self, source: Source, shift: int, repaired: Repaired | None) -> None:
@@ -93,9 +92,9 @@ class _Reader(Elements):
         """The dimensions of ports. Equal tuples are stored once, to save memory."""
         self.maps: list[PortMap] = []
         self.outer: list[tuple[Body, Layer, list[Port], list[PortMap]]] = []
-        """For each layer around the current body: what was read before the body began."""
+        """For each layer around the current body: the state of the reader before that body."""
         self.early = Body()
-        """The edges that the file has before their body, as OpenVINO writes them."""
+        """Holds back edges until their body begins: OpenVINO writes them before the body."""
         self.passed_over, self.passed_start = 0, 0
         """In an ignored element: the current depth in it, and the offset of the element."""
         self.seen: set[tuple[Body, str]] = set()
@@ -184,7 +183,7 @@ class _Reader(Elements):
         self.report_texts(texts_between(data, [*parsed, (begin, len(data))]))
 
     def report_texts(self, spans: list[tuple[int, int]]) -> None:
-        """Reports texts between elements. If there are many, reports only the first."""
+        """Reports texts between elements; if there are more than `MOST_TEXTS`, only the first."""
         for start, end in spans[:1] if len(spans) > MOST_TEXTS else spans:
             line = self.source.data[start:end].decode("utf-8", "replace").split("\n")[0].strip()
             message = f"the text `{line[:40]}` stands between elements; OpenVINO ignores it"
@@ -230,7 +229,7 @@ class _Reader(Elements):
 
     @property
     def place(self) -> int:
-        """The offset in the file of the current event."""
+        """The offset of the current XML event in the file."""
         at = self.parser.CurrentByteIndex - self.shift
         return at if self.repaired is None else self.repaired.edited.origin(at)
 
@@ -264,7 +263,7 @@ class _Reader(Elements):
     # elements that are passed over
 
     def pass_over(self, tag: str, place: int) -> None:
-        """Skips an element that does not belong here, with its content."""
+        """Skips an element with its content. Reports it unless it is in `OPAQUE`."""
         state = self.state
         self.passed_over, self.passed_start = 1, place
         self.parser.CharacterDataHandler = None
@@ -298,7 +297,7 @@ class _Reader(Elements):
                 self.model.rt_info_span = (self.passed_start, end)
 
     def preprocessing(self, offset: int, has_means: bool) -> None:
-        """Reports the first <pre-process> with mean values to subtract from an input."""
+        """Reports the first <pre-process> that contains mean values."""
         if not has_means or self.model.subtracts_means:
             return
         self.model.subtracts_means = True
@@ -464,16 +463,16 @@ class _Reader(Elements):
         return "net"
 
     def check_header(self, net: int) -> None:
-        """Reports a `version` that goes past the first bytes of the file, the only ones in which
-        OpenVINO looks for it."""
+        """Reports a `version` that begins within the first `HEADER_BYTES` of the file and ends
+        after them. OpenVINO looks for the version only in these bytes, and finds a part of it."""
         if net > HEADER_BYTES or self.source.raw is not None:
             return
         for name, start, _, end in self.source.attributes(net):
             if name == "version" and start + len(name) <= HEADER_BYTES < end:
                 self.report(
                     IR_VERSION,
-                    f"the version of <net> crosses byte {HEADER_BYTES} of the file; OpenVINO "
-                    "reads only these bytes to find it, and refuses the cut-off version",
+                    f"the version of <net> crosses byte {HEADER_BYTES} of the file; OpenVINO looks "
+                    "for it only before this byte, and refuses the part that it finds",
                     start,
                     expected=f"a version that ends before byte {HEADER_BYTES}, or begins after it",
                     actual=f"a version that ends at byte {end}",
@@ -511,10 +510,10 @@ def _refused_version(text: str, version: int) -> tuple[str, str]:
         hint = "convert the original model again with a current OpenVINO"
         return (
             f"IR version {version} dates from before 2020; {reads}",
-            f"{hint}; OpenVINO refuses this version too",
+            f"{hint}, which refuses the present file too",
         )
     if version > newest:
-        message = f"IR version {version}: this irshape knows versions up to {newest}; upgrade it"
+        message = f"IR version {version}: this release of irshape knows versions up to {newest}"
         return message, "upgrade irshape"
     expected = " or ".join(f'version="{known}"' for known in IR_VERSIONS)
     if version in (8, 9):

@@ -1,4 +1,4 @@
-"""Recognizes by its first bytes whether a file is an IR, single layers, or not XML."""
+"""Recognizes an IR, single layers and files of other kinds, mostly by their first bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ARCHIVES = {
 }
 """The first bytes of compressed files, the names of their formats, and tools to unpack them."""
 _HELP = "give the .xml of the model; its .bin is found beside it"
-_HELP_LFS = "run `git lfs pull` where the file came from"
+_HELP_LFS = "run `git lfs pull` in the repository that contains the file"
 
 
 def holds_single_layers(data: bytes) -> bool:
@@ -96,6 +96,7 @@ def opened_text(path: str, data: bytes) -> Source:
 
 _COMPILED = "a compiled model cannot be read back; give the .xml that it was compiled from"
 _CONVERT = "convert it with OpenVINO (`ovc`, `openvino.convert_model`), and give the .xml"
+_CONVERT_WHOLE = "convert the model that has these weights, and give the .xml"
 _OTHER_MODELS = (
     (rb"RR_UPCVO|OVCPU_RR", "a model that OpenVINO compiled for the CPU (a blob)", _COMPILED),
     (rb"\x7fELF", "a compiled model (a blob, ELF)", _COMPILED),
@@ -104,7 +105,7 @@ _OTHER_MODELS = (
     (rb".{4}TFL3", "a TensorFlow Lite model", _CONVERT),
     (rb"\x89HDF\r\n", "an HDF5 file, such as a Keras model", _CONVERT),
     (rb"GGUF", "a GGUF model", "give the .xml of the converted model"),
-    (rb".{6}\0\0\{", "a safetensors file of weights", _CONVERT),
+    (rb".{6}\0\0\{", "a safetensors file of weights", _CONVERT_WHOLE),
     (rb"\x93NUMPY", "an array of NumPy (.npy)", "give the .xml or .onnx of the model"),
 )
 """Files of other kinds of models: their first bytes, their names, and what to give instead."""

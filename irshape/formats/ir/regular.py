@@ -17,8 +17,8 @@ from .forms import ID, NAMES, OFFSET, SPACE, VALUE, form_of
 
 
 def read_layers(text: str, at: int, body: Body) -> int:
-    """Adds layers in the usual layout to a body, from offset `at` on. Returns the end of the
-    layers. text: the file, decoded so that each byte is one character."""
+    """Adds layers in the usual layout to a body, from offset `at` on. Returns the offset behind the
+    last one. text: the file, with a character for each byte."""
     layers, path = body.layers, body.path
     match, find = _LAYER.match, text.find
     while head := match(text, at):
@@ -58,9 +58,9 @@ def read_layers(text: str, at: int, body: Body) -> int:
 
 
 def read_edges(data: bytes, at: int, body: Body) -> int:
-    """Adds the edges from `at` on to a body. Returns the offset of their end.
+    """Reads the edges of a body, from offset `at` on. Returns the offset behind the last edge.
 
-    If an edge is not in the usual layout, reads none and returns `at`.
+    If any edge is not in the usual layout, reads none and returns `at`.
     """
     edges = _EDGES.match(data, at)
     if edges is None:

@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from .grammar import MARKUP, OPAQUE, WITHOUT_TEXT
 
 _MAY_BE_TEXT = re.compile(rb">\s*+(?!-?[0-9]{1,20}+\s*+</dim\b)[^<\s]")
-"""Matches all text between elements, and also text in elements that may contain text."""
+"""Matches text after a tag, except a number in a `<dim>`. The tag's element may allow the text."""
 
 
 def texts_between(data: bytes, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Returns the start and end of each text between elements of a well-formed document.
 
-    pieces: the start and end of each part of `data` to examine, each part after a tag. All parts
-    together must be well-formed XML.
+    pieces: the start and end of each part of `data` to examine. A part begins at the start of the
+    file or after a tag. The parts, joined, must be well-formed XML.
     """
     if not any(_MAY_BE_TEXT.search(data, max(start - 1, 0), end) for start, end in pieces):
         return []
     spans: list[tuple[int, int]] = []
     opened: list[bool] = []
-    """For each open element: whether this element, or an element around it, may contain text."""
+    """For each open element: whether text is allowed in it or in an element around it."""
     for start, end in pieces:
         at = start
         for tag in MARKUP.finditer(data, start, end):

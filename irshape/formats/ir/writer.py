@@ -28,11 +28,11 @@ _INDENT = "\t"
 
 
 def write(model: Model, path: str | os.PathLike[str], inference: Inference | None = None) -> None:
-    """Writes the .xml and, if the bytes of the constants are available, the .bin beside it.
+    """Writes the .xml and, if the model has constants or a .bin, the .bin beside it.
 
-    inference: ports then declare the inferred types and shapes, and Parameters the inferred shapes.
-    Raises `OSError`; `ValueError` for single layers, a path that does not end in .xml, or missing
-    bytes.
+    inference: an inference of the model, whose types and shapes the ports and Parameters shall
+    declare. Raises `OSError`; `ValueError` for single layers, a path that does not end in .xml, and
+    constants that are malformed or whose bytes are missing.
     """
     if model.kind == "layers":
         raise ValueError("single layers cannot be written as a model")
@@ -51,12 +51,13 @@ def write(model: Model, path: str | os.PathLike[str], inference: Inference | Non
 class Layout:
     """The offsets of constants in a new .bin, which has only the bytes that constants use.
 
-    Constants that shared bytes share them again. needed: the offset and size of every constant.
+    Constants that share bytes in the old .bin also share them in the new one. needed: the offset
+    and size of every constant.
     """
 
     def __init__(self, needed: Iterable[tuple[int, int]]) -> None:
         self.chunks: dict[tuple[int, int], int] = {}
-        """Maps the old offset and size of each byte range to its new offset, in file order."""
+        """Maps the old offset and size of each byte range to its new offset, in the new order."""
         self._end = 0
         self._chunks: list[tuple[int, int]] = []
         """The offset and size of each needed byte range, in order, with overlapping ranges
@@ -114,7 +115,7 @@ def document(model: Model, layout: Layout | None, inference: Inference | None) -
     """Yields the lines of the .xml.
 
     layout: the new offsets of constants; None keeps the old ones. inference: an inference of the
-    model; ports then declare the inferred types and shapes.
+    model, whose types and shapes the ports shall declare; None keeps the declared ones.
     """
     yield '<?xml version="1.0"?>'
     attributes = [f"name={quoted(model.name)}", f'version="{model.version}"']

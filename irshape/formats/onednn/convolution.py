@@ -38,10 +38,8 @@ AUTO_PAD = {
     accumulation_mode=word("strict", "strict", "relaxed", "any", "f32", "s32", "f16"),
 )
 def matmul(node: GraphOperation) -> Outputs:
-    """Converts MatMul, in f32 if the element types differ.
-
-    For example, weights of 8 bits may be multiplied with data of 16 bits.
-    """
+    """Converts MatMul. It runs in f32 if the inputs have different floating-point types, such as f8
+    weights and f16 data."""
     a, b = same_type(node, node.inputs[0], node.inputs[1])
     product = node.add(
         "MatMul", a, b, transpose_a=bool(node["transpose_a"]), transpose_b=bool(node["transpose_b"])
@@ -81,10 +79,8 @@ WINDOW: dict[str, Any] = {**PLACES, "dilations": ints(required=True), "groups": 
 
 
 def filters(node: GraphOperation, weights: NodeOutput, *, order: str) -> NodeOutput:
-    """Transposes weights from the order in `weights_format` to `order`, OIX or IOX.
-
-    Groups become the first axis.
-    """
+    """Transposes weights from `weights_format` to `order`, OIX or IOX. With several groups, the
+    groups become a new first axis."""
     rank, groups = node.rank(weights), node["groups"]
     given = node["weights_format"]
     ordered = weights
@@ -152,7 +148,8 @@ def _pool(node: GraphOperation, rank: int) -> dict[str, Any]:
 
 
 def _cropped(node: GraphOperation, x: NodeOutput, attributes: dict[str, Any]) -> NodeOutput:
-    """Crops the data at negative pads, which OpenVINO lacks, and sets these pads to 0."""
+    """Crops the data where a pad is negative, and sets this pad to 0: OpenVINO's pads are not
+    negative."""
     for name in ("pads_begin", "pads_end"):
         for place, pad in enumerate(attributes[name]):
             if pad < 0:

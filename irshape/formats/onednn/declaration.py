@@ -120,7 +120,7 @@ def declarations() -> dict[str, Declaration]:
 class GraphOperation(SourceNode):
     """An operation, as its conversion function receives it.
 
-    Inputs are values, attributes include defaults, and outputs are the declared tensors.
+    `attributes` include defaults. `outputs` are the types and shapes that the file declares.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class GraphOperation(SourceNode):
         )
 
     def note(self, message: str) -> None:
-        """Reports a fact about the oneDNN library and this operation, with severity info."""
+        """Reports what the oneDNN library does with this operation, with severity info."""
         self.builder.report(OPERATION_CONSTRAINT, message, severity="info")
 
 

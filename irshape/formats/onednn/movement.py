@@ -45,11 +45,11 @@ def gen_index(node: GraphOperation) -> Outputs:
     data_format=FORMAT,
 )
 def interpolate(node: GraphOperation) -> Outputs:
-    """Converts Interpolate, with exactly one of `sizes` and `scales`; the other may be empty."""
+    """Converts Interpolate. Either `sizes` or `scales` must be given; the other is empty."""
     sizes, scales = node["sizes"], node["scales"]
     if bool(sizes) == bool(scales) or len(node.inputs) > 1:
         raise Violation(
-            "Interpolate needs exactly one of `sizes` and `scales`",
+            "Interpolate needs either the attribute `sizes` or `scales`, and a single input",
             at="sizes",
             rule=ATTRIBUTE_VALUE,
         )

@@ -11,7 +11,7 @@ EPSILON = number(1e-5)
 def _spread(
     node: GraphOperation, value: NodeOutput, axes: list[int]
 ) -> tuple[NodeOutput, NodeOutput, NodeOutput]:
-    """Returns the value minus its mean, the mean, and the variance, all in f32. The mean and the
+    """Returns `value` minus the mean, the mean, and the variance, all in f32. The mean and the
     variance are taken over `axes`, and have size 1 along these axes."""
     wide = node.convert(value, "f32")
     where = node.numbers(axes)
@@ -30,7 +30,7 @@ def _divided(node: GraphOperation, value: NodeOutput, variance: NodeOutput) -> N
 
 
 def _affine(node: GraphOperation, value: NodeOutput, rank: int | None = None) -> NodeOutput:
-    """Multiplies a value by gamma and adds beta, the inputs after the first one, in f32.
+    """Multiplies a value by gamma (input 1) and adds beta (input 2), in f32.
 
     rank: the rank of `value` if gamma and beta have an element for each channel; otherwise None.
     """
@@ -44,7 +44,8 @@ def _affine(node: GraphOperation, value: NodeOutput, rank: int | None = None) ->
 def _with_statistics(
     node: GraphOperation, normalized: NodeOutput, axes: list[int], *statistics: NodeOutput
 ) -> Outputs:
-    """Returns the outputs: with `keep_stats`, also the mean and the variance, without `axes`."""
+    """Returns the outputs of a normalization. With `keep_stats`, `statistics` are outputs too,
+    after a Squeeze of `axes`."""
     normalized = node.convert(normalized, node.output_type)
     if not node["keep_stats"] or len(node.outputs) == 1:
         return normalized

@@ -43,7 +43,8 @@ def _lying(node: GraphOperation, values: list[float] | list[int], name: str) -> 
 
 
 def _quantized(node: GraphOperation, scaled: NodeOutput, zero: NodeOutput | None) -> NodeOutput:
-    """Quantizes to the output's type; the limits of larger types are those of an f32 in an i32."""
+    """Quantizes to the type of the output. For types of more than 8 bits, clamps to the least and
+    the greatest f32 number that i32 can hold."""
     kind = node.output_type
     limits = kind.limits if kind.name in ("u8", "i8", "u4", "i4") else (-(2**31), 2**31 - 128)
     return node.quantized(scaled, zero, limits, kind)
@@ -95,7 +96,7 @@ def _given(node: GraphOperation, index: int) -> NodeOutput | None:
         if size != extent or count != 1
     ):
         raise Violation(
-            f"data of shape {node.x.shape} does not have {value.shape} groups of {groups}",
+            f"groups of {groups} do not divide data of shape {node.x.shape} into {value.shape}",
             rule=INPUT_SHAPES,
             at="group_shape",
             expected=whole,

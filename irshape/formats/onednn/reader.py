@@ -136,7 +136,7 @@ def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
 class LogicalTensor:
     """A tensor as an operation in the file declares it.
 
-    A dynamic size is -1. The shape is None if the rank is not known.
+    In `shape`, `UNKNOWN_SIZE` is a dynamic size, or means a dynamic rank if it stands alone.
     """
 
     def __init__(self, entry: Any) -> None:
@@ -182,7 +182,7 @@ class LogicalTensor:
         return f"t{self.id}"
 
     def stride_problem(self) -> tuple[str, str] | None:
-        """Returns a message about faulty strides, and what was expected; None if they are correct.
+        """Returns a message about faulty strides, and the expected ones; None for correct strides.
 
         There must be a stride for each axis. Strides must not be negative, and two elements must
         not have the same address, except along an axis with stride 0.
@@ -295,7 +295,7 @@ class _Reader:
         return builder.model
 
     def ended(self) -> set[int]:
-        """Returns the ids of the tensors that End or Wildcard operations mark as outputs."""
+        """Returns the ids of the inputs of End and Wildcard operations: outputs of the graph."""
         rows = zip(self.operations, self.inputs, strict=True)
         return {each.id for (_, entry), row in rows if entry["kind"] in _ENDS for each in row}
 
@@ -325,7 +325,7 @@ class _Reader:
             )
             self.builder.report(
                 CYCLE,
-                f"{len(left)} operations depend on each other: {names}",
+                f"{len(left)} operations are on a cycle, or depend on it: {names}",
                 expected="operations without a cycle",
             )
         return order
@@ -377,8 +377,8 @@ class _Reader:
                 rule=UNKNOWN_TYPE,
                 expected=close[0] if close else None,
                 actual=kind,
-                help="irshape uses the declared types and shapes of its outputs; docs/onednn.md "
-                "lists the kinds that irshape reads",
+                help="irshape uses the types and shapes that the file declares for the outputs; "
+                "docs/onednn.md lists the kinds that irshape reads",
             )
         given = entry.get("attrs", {})
         if not isinstance(given, dict):
@@ -430,8 +430,8 @@ class _Reader:
         return values
 
     def attribute_place(self, number: int, name: str) -> int:
-        """Returns the position of an operation's attribute in the text, or else of the
-        operation."""
+        """Returns the position of an operation's attribute in the text; without a name, the
+        position of the operation."""
         data, start = self.builder.model.source.data, self.operations[number][0]
         end = self.operations[number + 1][0] if number + 1 < len(self.operations) else len(data)
         at = data.find(f'"{name}"'.encode(), start, end) if name else -1

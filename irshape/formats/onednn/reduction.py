@@ -24,8 +24,8 @@ def _reduce(node: GraphOperation) -> Outputs:
                 expected="one of the two",
             )
         node.note(
-            f"{node.kind} takes its axes as an input; the library (3.2 to 3.13) "
-            "refuses this, although its specification allows it"
+            f"{node.kind} takes the axes as an input; oneDNN 3.2 to 3.13 refuses this, "
+            "although the specification of oneDNN Graph allows it"
         )
         return node.add(node.kind, x, node.inputs[1], keep_dims=bool(node["keep_dims"]))
     if listed is None:
@@ -37,7 +37,7 @@ def _reduce(node: GraphOperation) -> Outputs:
         )
     if not listed:
         raise Violation(
-            "the list of axes is empty: the library does not support a reduction without axes",
+            "the list of axes is empty; oneDNN does not support a reduction without axes",
             at="axes",
             expected="one axis or more",
             actual=(),
@@ -52,8 +52,8 @@ def _reduce(node: GraphOperation) -> Outputs:
         ]
         if not node["keep_dims"] and 0 in kept:
             node.note(
-                "the library (3.2 to 3.13) aborts the process on a dimension of 0 that "
-                "is not reduced, unless keep_dims is true"
+                "oneDNN 3.2 to 3.13 aborts the process if a dimension of 0 is not reduced and "
+                "keep_dims is false"
             )
     return node.add(node.kind, x, node.numbers(listed), keep_dims=bool(node["keep_dims"]))
 

@@ -133,7 +133,8 @@ def _check_attributes(
 class UndefinedInput(Violation):
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"the input '{name}' is not produced by an earlier node, an input or an initializer",
+            f"'{name}' is neither an output of an earlier node, nor an input or initializer of the "
+            "graph",
             rule=DANGLING_EDGE,
             expected="the name of a value",
             actual=name,
@@ -168,9 +169,10 @@ class UnknownOperator(Violation):
             actual=name,
             help=f"did you mean {close[0]}?"
             if close
-            else f'if it is your own, declare it in a class with custom_version = "{domain}", and '
-            f"load this with --plugin FILE.py, or name it with --extension {name}@{domain}; until "
-            "then, irshape uses the types and shapes that the file declares for its outputs"
+            else f"if the operator is yours, declare it in a FILE.py, in a class with "
+            f'custom_version = "{domain}", and add --plugin FILE.py; or only name it, with '
+            f"--extension {name}@{domain}. Until then, irshape uses the types and shapes that the "
+            "file declares for the outputs"
             if domain
             else "convert the model again, or correct the name",
         )
@@ -182,6 +184,6 @@ class UndeclaredOperator(Violation):
             f"irshape does not know the operator {name}-{version} of {domain or 'ai.onnx'}",
             rule=UNKNOWN_TYPE,
             actual=f"{name}-{version}",
-            help="irshape uses the declared types and shapes of its outputs; docs/onnx.md lists "
-            "the operators that irshape does not read",
+            help="irshape uses the types and shapes that the file declares for the outputs; "
+            "docs/onnx.md lists the operators that irshape does not read",
         )

@@ -1,7 +1,7 @@
 """Registers conversion functions for ONNX operators by name.
 
-A function converts a node to OpenVINO's operations. ONNX's own schemas have the attributes, and the
-numbers and types of inputs. Every node is checked against its schema first.
+A function converts a node to OpenVINO's operations. Before, the node is checked against ONNX's
+schema of the operator, which has the attributes, and the numbers and types of inputs.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Node(SourceNode):
         self.version = version
         self.inputs = list(inputs)
         self.outputs = list(outputs)
-        """The names of the node's outputs; "" for an output that no node uses."""
+        """The names of the node's outputs; "" for an output that the node leaves out."""
 
     def input(self, index: int) -> NodeOutput | None:
         """Returns an input; None if the node leaves it out."""
@@ -110,15 +110,16 @@ class Node(SourceNode):
     def choice(
         self, attribute: str, words: Mapping[str, str] | tuple[str, ...], default: str = ""
     ) -> str:
-        """Returns the text of an attribute that must be in `words`. If `words` is a mapping,
-        returns the text to which it maps the attribute. Raises `Violation`."""
+        """Returns the text of an attribute. Raises `Violation` if the text is not in `words`. If
+        `words` is a mapping, returns what it has for the text."""
         word = str(self[attribute] or default)
         if word not in words:
             raise refusal(attribute, word, f"one of {', '.join(words)}")
         return words[word] if isinstance(words, Mapping) else word
 
     def require(self, attribute: str, supported: object) -> None:
-        """Raises `Violation` unless an attribute has the only value that OpenVINO supports."""
+        """Raises `Violation` for an attribute with a value that OpenVINO does not support.
+        supported: the only value that OpenVINO supports."""
         given = self[attribute]
         if given not in (None, supported):
             message = f"{self.kind} with `{attribute}` {given} has no counterpart in OpenVINO"
@@ -132,7 +133,7 @@ class Node(SourceNode):
         return value
 
     def wants(self, index: int) -> bool:
-        """Whether the model uses an output."""
+        """Whether the node has an output with this index."""
         return index < len(self.outputs) and bool(self.outputs[index])
 
     def axis(

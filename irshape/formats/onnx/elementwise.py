@@ -29,7 +29,7 @@ OTHER_NAMES = {
     "Softsign": "SoftSign",
     "Where": "Select",
 }
-"""Operators of ONNX with an equal operation in OpenVINO, and the name of this operation."""
+"""Maps the operators that OpenVINO has under another name to this name."""
 
 BINARY = {
     "Add": "Add",
@@ -47,7 +47,7 @@ BINARY = {
     "Less": "Less",
     "LessOrEqual": "LessEqual",
 }
-"""Operators with two broadcast inputs, and the name of the equal operation in OpenVINO."""
+"""Maps operators with two broadcast inputs to the names of OpenVINO's operations."""
 
 
 @operator("Identity")
@@ -63,8 +63,8 @@ def _plain(node: Node) -> Outputs:
 def operands(node: Node) -> tuple[NodeOutput, NodeOutput]:
     """Returns the two inputs in shapes that broadcast as in NumPy.
 
-    Before version 7, the second input is aligned with the axes of the first one from `axis` on or,
-    without `axis`, with its last axes.
+    Before version 7, the first axis of input 1 can belong to the axis `axis` of input 0. Input 1
+    then gets more axes at its end.
     """
     a, b = node.need(0), node.need(1)
     if node.version >= 7:
@@ -86,7 +86,7 @@ def operands(node: Node) -> tuple[NodeOutput, NodeOutput]:
     after = rank - axis - own
     if after < 0:
         raise Violation(
-            f"input 1 of rank {own} does not fit into input 0 of rank {rank} from axis {axis} on",
+            f"input 1 of rank {own} has more axes than input 0 of rank {rank} from axis {axis} on",
             rule=INPUT_RANK,
             at="axis",
             actual=own,
@@ -198,7 +198,7 @@ def converted(node: Node, kind: ElementType) -> NodeOutput:
 
 
 SATURATED = {"f8e4m3": 448.0, "f8e5m2": 57344.0, "f4e2m1": 6.0}
-"""The greatest finite number of each narrow type. By default, ONNX limits values to it."""
+"""The greatest finite number of each narrow type, to which ONNX by default limits values."""
 
 
 # activations
@@ -263,7 +263,7 @@ def swish(node: Node) -> Outputs:
 
 @operator("Clip")
 def clip(node: Node) -> Outputs:
-    """Converts Clip: the lower bound is applied first, so the upper bound wins if it is smaller."""
+    """Converts Clip. If the upper bound is less than the lower bound, the upper bound wins."""
     clipped = node.x
     if node.version < 11:
         kind = clipped.element_type
@@ -286,7 +286,7 @@ def _least(kind: ElementType) -> float:
 
 @operator("Dropout")
 def dropout(node: Node) -> Outputs:
-    """Converts Dropout to nothing, since OpenVINO only runs inference. The mask is all ones."""
+    """Replaces Dropout by its input, since OpenVINO only runs inference. The mask is all ones."""
     training, ratio = node.input(2), node.input(1)
     trains = node.version >= 12 and training is not None and training.known != (0,)
     if trains and (ratio is None or ratio.tensor.value is None or any(ratio.tensor.value.upper)):

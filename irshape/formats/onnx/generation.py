@@ -15,7 +15,7 @@ from .tensors import Tensors, element_type, elements_of
 
 @operator("Constant")
 def constant(node: Node) -> Outputs:
-    """Converts Constant. Exactly one attribute must have the value."""
+    """Converts Constant. The node must have exactly one attribute, the value."""
     given = [(name, value) for name, value in node.attributes.items() if value is not None]
     if len(given) != 1:
         names = ", ".join(name for name, _ in given) or "none"

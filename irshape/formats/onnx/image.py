@@ -21,7 +21,7 @@ NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 @operator("Resize")
 def resize(node: Node) -> Outputs:
-    """Converts Resize, by scales or sizes. The Interpolate leaves out axes that keep their size."""
+    """Converts Resize, by scales or sizes, to an Interpolate of the axes whose size may change."""
     old = node.version == 10
     mode = node.choice("mode", ("nearest", "linear", "cubic"))
     coordinates = (

@@ -62,9 +62,9 @@ def matmul_integer(node: Node) -> Outputs:
 def _without_zero_point(
     node: Node, value: NodeOutput, zero: NodeOutput | None, *, row: bool
 ) -> NodeOutput:
-    """Returns a matrix as i32 after subtracting its zero point.
+    """Converts a matrix to i32, and subtracts the zero points.
 
-    The matrix has one zero point, or one for each row (with `row`) or column.
+    `zero` has one zero point for the matrix, or one for each column or, with `row`, for each row.
     """
     centred = node.convert(value, "i32")
     if zero is None:
@@ -172,10 +172,8 @@ def conv_integer(node: Node) -> Outputs:
 
 
 def _sized(node: Node, window: dict[str, Any], x: NodeOutput, w: NodeOutput, rank: int) -> None:
-    """Sets the pads in `window` that give the output the requested size.
-
-    The requested size is `output_shape` or, without it, the input size times the strides.
-    """
+    """Changes the pads in `window`, and if needed the output padding, for the requested output
+    size: `output_shape` or, without it, the input size times the strides."""
     sizes, kernel = (
         value.shape.dims[2:] if value.shape.dims is not None else () for value in (x, w)
     )

@@ -31,8 +31,8 @@ _REMARKS = ("doc_string", "metadata_props", "producer_name", "producer_version")
 
 
 def listed(graph: Any) -> tuple[bytes, list[int]]:
-    """Returns a pair: a listing of an ONNX graph, with an XML tag on each line, first the nodes,
-    then the inputs; and the offset of each line. The listing gives findings a line."""
+    """Returns a listing of an ONNX graph and the offsets of the lines. Each line is an XML tag,
+    first of the nodes, then of the inputs. Findings have the lines of the listing."""
     lines = [_line_of(node) for node in graph.node]
     lines += [_line("input", [("name", info.name)]) for info in graph.input]
     return b"".join(lines), [0, *accumulate(map(len, lines))]
@@ -75,7 +75,7 @@ def shown(attribute: Any) -> str:
 
 
 def without_inputs(node: Any, names: list[str]) -> Any:
-    """Returns a copy of a node that leaves out the inputs `names`, which a function call omits."""
+    """Returns a node of a function without the inputs `names`, which the call leaves out."""
     if not any(name in names for name in node.input):
         return node
     copy = type(node)()
@@ -107,8 +107,8 @@ def with_defaults(operator: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 _FIELDS = {"FLOAT": "f", "INT": "i", "STRING": "s", "TENSOR": "t", "GRAPH": "g", "TYPE_PROTO": "tp"}
-"""The field of an attribute's protobuf message that has a value of each type. The field of any
-other type, such as FLOATS, has the name of the type in lower case."""
+"""Maps the types of attributes to the fields of AttributeProto that contain the values. For any
+other type, such as FLOATS, the field is the name of the type in lower case."""
 
 
 def python_value(attribute: Any) -> Any:
@@ -127,7 +127,7 @@ def python_value(attribute: Any) -> Any:
 
 
 def function_body(operator: Any, proto: Any, inputs: list[NodeOutput | None]) -> Any | None:
-    """Returns the ONNX function that defines an operator by other operators; None without one."""
+    """Returns the ONNX function that defines an operator by others; None if there is none."""
     package = onnx()
     if operator.has_function:
         return operator.function_body
@@ -164,9 +164,9 @@ def _type_proto(value: NodeOutput) -> Any:
 
 
 def kind_in_words(type_proto: Any) -> str:
-    """Names the type of an ONNX input for which OpenVINO has no tensors, e.g. `sequence`."""
+    """Describes an ONNX type that OpenVINO does not have, for a message, e.g. as `sequence`."""
     kind = type_proto.WhichOneof("value")
     if kind != "tensor_type":
-        return str(kind or "type that is not given").replace("_type", "")
+        return str(kind or "value of no type").replace("_type", "")
     number, names = type_proto.tensor_type.elem_type, onnx().TensorProto.DataType
     return f"tensor of {names.Name(number) if number in names.values() else number}"

@@ -333,7 +333,7 @@ def reverse_sequence(node: Node) -> Outputs:
 
 @operator("OneHot")
 def one_hot(node: Node) -> Outputs:
-    """Converts OneHot. Indices and depth have any type; negative indices count from the end."""
+    """Converts OneHot. Any numeric types are allowed; negative indices count from the end."""
     indices, depth, values = (node.need(index) for index in range(3))
     depth = node.convert(node.scalar(depth), "i64")
     indices = node.convert(indices, "i64")

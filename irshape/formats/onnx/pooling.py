@@ -71,7 +71,7 @@ def global_pool(node: Node) -> Outputs:
 
 
 def _exponent(node: Node) -> float:
-    """Returns the exponent `p` of a norm. Raises `Violation`."""
+    """Returns the exponent `p` of a norm. Raises `Violation` if it is 0."""
     p: float = node["p"]
     if p == 0:
         raise refusal("p", p, "1 or more")

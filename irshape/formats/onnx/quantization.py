@@ -13,7 +13,7 @@ from .matrix import _window, biased, convolved
 from .tensors import element_type
 
 MAX_BLOCKED = 1 << 20
-"""The maximum size of an axis quantized in blocks: a constant has an index for each element."""
+"""The maximum size of an axis quantized in blocks. A constant with as many elements is added."""
 WHOLE = ("u8", "i8", "u16", "i16", "u4", "i4", "u2")
 """The integer types to which QuantizeLinear quantizes."""
 
@@ -46,8 +46,8 @@ def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | 
     if value.shape.static is not None and value.shape.static[axis] != -(-size.low // block):
         wanted = -(-size.low // block)
         message = (
-            f"axis {axis} of size {size} has {wanted} blocks of size {block}, but the scale has "
-            f"shape {value.shape}"
+            f"axis {axis} of size {size} has {wanted} blocks of size {block}, but the scales or "
+            f"zero points have shape {value.shape}"
         )
         raise Violation(
             message, rule=INPUT_SHAPES, at="block_size", expected=wanted, actual=value.shape

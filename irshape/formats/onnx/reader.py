@@ -54,7 +54,7 @@ from .tensors import Tensors, declared, dimension_names
 _MAIN = ("", "ai.onnx")
 _MAX_NESTING = 16
 MAX_WRITTEN_OUT = 200_000
-"""The maximum number of nodes that replace calls of functions in the model."""
+"""The maximum number of nodes to which the function calls of a model may expand."""
 
 
 def read(source: Source) -> Model:
@@ -169,7 +169,7 @@ class _Reader:
             if output is None:
                 builder.report(
                     DANGLING_EDGE,
-                    f"the output '{name}' of the graph is not produced by any node",
+                    f"no node, input or initializer produces the output '{name}' of the graph",
                     expected="the name of a value",
                     actual=name,
                 )
@@ -276,8 +276,8 @@ class _Reader:
             opset = scope.opsets.get(domain)
             if opset is None:
                 raise Violation(
-                    f"{proto.op_type} belongs to the domain '{domain or 'ai.onnx'}', of which the "
-                    "model imports no opset",
+                    f"the model imports no opset of the domain '{domain or 'ai.onnx'}', to which "
+                    f"{proto.op_type} belongs",
                     rule=UNKNOWN_VERSION,
                     actual=domain or "ai.onnx",
                 )
@@ -288,8 +288,8 @@ class _Reader:
                         "inputs; a layer of an IR cannot do this",
                         rule=INPUT_COUNT,
                         expected="no omitted input before a given one",
-                        help="reorder the operands, so that optional ones that are left out come "
-                        "last",
+                        help="move the operand that is left out to the end of the inputs of "
+                        f"{proto.op_type}",
                     )
                 return self.custom(proto, inputs, scope)[1]
             operator = schema(proto.op_type, opset, domain)
@@ -322,8 +322,8 @@ class _Reader:
     def custom(
         self, proto: Any, inputs: list[NodeOutput | None], scope: _Scope
     ) -> tuple[Layer, tuple[NodeOutput, ...]]:
-        """Adds a layer with the node's own type. Outputs that cannot be inferred get the tensors
-        that the model declares."""
+        """Adds a layer with the node's own type. Outputs that cannot be inferred get the types and
+        shapes that the model declares."""
         domain, builder = _domain(proto.domain), self.builder
         operation = registry.declaration(proto.op_type, domain) if domain else None
         known = {} if operation is None else operation.attributes
@@ -349,8 +349,8 @@ class _Reader:
         return values
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
-        """Returns the attributes of a node by name, as protobuf messages. If a node in a function
-        refers to an attribute of the call, returns the attribute of the call."""
+        """Returns the attributes of a node by name, as protobuf messages. Replaces references to
+        attributes of the function call by these attributes."""
         named = {}
         for attribute in proto.attribute:
             if attribute.ref_attr_name:
@@ -448,8 +448,8 @@ def _domain(name: str) -> str:
 
 
 def _text(attribute: Any, kind: Kind | None) -> str:
-    """Returns the value of an attribute as text in the format of `kind`, or else as `shown`
-    does."""
+    """Returns the value of an attribute as text in the format of `kind`. If this is not possible,
+    returns what `shown` returns."""
     value = python_value(attribute)
     if isinstance(value, str):
         return value

@@ -10,7 +10,7 @@ import os
 import re
 
 _WIRE_TYPES = {1: 0, 2: 2, 3: 2, 4: 2, 5: 0, 6: 2, 7: 2, 8: 2, 14: 2, 20: 2, 25: 2, 26: 2}
-"""The fields of a ModelProto, with their encodings: 0 for numbers, 2 for a length and bytes."""
+"""Maps the fields of a ModelProto to wire types: 0 for a number, 2 for a length and bytes."""
 _GRAPH = 7
 _LOCATION = re.compile(rb"\n\x08location\x12")
 """The bytes of the key `location` in a tensor's external data. The name of the file follows, with
@@ -20,7 +20,7 @@ its length."""
 def is_onnx(data: bytes) -> bool:
     """Whether the bytes are the fields of a ModelProto with a graph.
 
-    True also if the file is cut off in the graph.
+    Also returns True if the file ends within the graph.
     """
     position, has_graph = 0, False
     while position < len(data):

@@ -11,8 +11,8 @@ from .declaration import Node, NodeOutput, Outputs, operator
 
 
 def axes_of(node: Node) -> NodeOutput | None:
-    """Returns the axes of a reduction as a value; None if it reduces nothing. An empty list of axes
-    means all axes or, with `noop_with_empty_axes`, none."""
+    """Returns the axes of a reduction; None for a reduction over no axes. An empty list means all
+    axes or, with `noop_with_empty_axes`, no axes."""
     x, given = node.x, node.input(1)
     if given is not None and given.known != () and given.shape.static != (0,):
         if given.known is not None:
@@ -88,10 +88,8 @@ def reduce_log_sum(node: Node) -> Outputs:
 
 @operator("ReduceLogSumExp")
 def reduce_log_sum_exp(node: Node) -> Outputs:
-    """Converts ReduceLogSumExp. To avoid overflow, first subtracts the greatest element.
-
-    If this element is infinite, subtracts the greatest finite number.
-    """
+    """Converts ReduceLogSumExp. To avoid overflow, subtracts the greatest element first, and adds
+    it last. Limits an infinite element to a finite number for this."""
     x, axes = node.x, axes_of(node)
     if axes is None:
         return x
@@ -152,7 +150,7 @@ def _joined(node: Node) -> Outputs:
 def arg_max(node: Node) -> Outputs:
     """Converts ArgMax and ArgMin to a TopK of one element.
 
-    Among equal elements, TopK returns the first one. To get the last one, reverses the axis.
+    Among equal elements, TopK returns the first one. With `select_last_index`, reverses the axis.
     """
     x = node.x
     rank = node.rank(x, "with its axis")

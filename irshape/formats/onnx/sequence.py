@@ -50,7 +50,8 @@ def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
 
 
 def _attributes(node: Node, hidden: int, directions: int) -> dict[str, Any]:
-    """Returns the attributes for OpenVINO's operation. Raises `Violation` for unsupported ones."""
+    """Returns the attributes for OpenVINO's operation. Raises `Violation` for values that OpenVINO
+    does not support."""
     attributes: dict[str, Any] = {
         "hidden_size": hidden,
         "direction": node["direction"],

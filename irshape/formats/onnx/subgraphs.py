@@ -28,10 +28,10 @@ class Subgraph(NamedTuple):
 
 
 BodyReader = Callable[..., Subgraph]
-"""A function that reads the graph in a node as a body, given the names and tensors of its inputs.
+"""Reads the graph in a node as a body, given the names, types and shapes of the graph's inputs.
 
-sliced: the axis to remove from each input that is a slice of size 1. stacked: the axis of size 1 to
-add to each output.
+sliced: maps the name of an input to the axis of size 1 to remove from it. stacked: maps the index
+of an output to the axis of size 1 to add to it.
 """
 
 
@@ -140,7 +140,7 @@ def scan(
     outputs = len(graph.output) - number
     if "directions" in attributes or len(values) != len(inputs):
         raise Violation(
-            "Scan of version 8 iterates over a batch, which OpenVINO has no layer for",
+            "Scan of version 8 iterates over a batch; OpenVINO has no such operation",
             rule=UNKNOWN_VERSION,
             expected="opset 9 or later",
         )
@@ -209,8 +209,8 @@ def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
 
 
 def _state(info: Any, value: NodeOutput) -> tuple[str, Tensor]:
-    """Returns a state's name and declared tensor; if the type is not that of `value`, of any
-    shape."""
+    """Returns the name, type and shape of a state, as `info` declares them. If `value` has another
+    type, returns its type and a dynamic shape."""
     said = declared(info.type)
     if said is None or said.element_type is not value.element_type:
         said = Tensor(value.element_type, DYNAMIC_SHAPE)
@@ -244,7 +244,7 @@ def _scan_inputs(graph: Any, values: list[NodeOutput], axes: list[int]) -> list[
 
 
 def _along(axis: int, backwards: int = 0) -> dict[str, str]:
-    """Returns the attributes of a port map entry that passes one slice to each iteration."""
+    """Returns the attributes of a port map entry with one slice of `axis` for each iteration."""
     first, last, step = (-1, 0, -1) if backwards else (0, -1, 1)
     return {
         "axis": str(axis),

@@ -76,9 +76,9 @@ _FIELDS = {
     "u32": "uint64_data",
     "u64": "uint64_data",
 }
-"""The field of a TensorProto with the elements of a type, if it is not `int32_data`."""
+"""The fields of a TensorProto that contain elements of each type; for other types `int32_data`."""
 _CODES = {**FORMATS, "f16": "H", "bf16": "H"}
-"""The `struct` format of an element of each type in a field; the small floats are in bits."""
+"""The `struct` format of an element of each type. Fields contain f16 and bf16 as integers."""
 
 
 def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
@@ -198,7 +198,7 @@ class Tensors:
             place = self.builder.bytes.add(view[start : start + needed])
         except ValueError:
             place = self.missing(
-                f"the tensor '{name}' has no readable location: {entries}",
+                f"the tensor '{name}' has a malformed external location: {entries}",
                 CONSTANT_OUT_OF_RANGE,
                 needed,
             )

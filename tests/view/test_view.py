@@ -509,7 +509,7 @@ def test_a_release_that_does_not_read_a_layer(browser: Browser, tmp_path: Path) 
     net.result(net.layer("ISTFT", [net.parameter("4", name="x")], version="opset16"), name="y")
     page = view(net.save(tmp_path, declare=False), "--target", "2024.0", "-o", tmp_path / "p.html")
     browser.open(page)
-    assert "Red layers are not read by 2024.0" in browser.panel
+    assert "2024.0 does not read the red layers" in browser.panel
 
 
 HOSTILE = """</script><script>hacked=1</script><img src=x onerror=hacked=1>"'&\u202e javascript:"""

@@ -49,7 +49,7 @@ class Beside {
     return this.changed[this.side(net)].get(layer.at) || null;
   }
 
-  /** The group of the other model that stands for one of this: the one of the same place and name. */
+  /** Returns the counterpart of a group: the group of the other model with the same place and name. */
   twinOf(net, node) {
     const other = this.other(net);
     const steps = [];
@@ -73,7 +73,7 @@ class Beside {
     return { kind, sign: CHANGES[kind][0], text: counted(total, "change") };
   }
 
-  /** Moves the other graph so that matched layers stand at the same height. */
+  /** Moves the other graph so that the partner of a layer is at the same height. */
   align(net, node, layer) {
     const partner = layer && this.partnerOf(net, layer);
     if (!partner) return;

@@ -1,4 +1,4 @@
-// Draws what is open of a model, as far as it is in view, and lets a person move in it.
+// Draws the open groups of a model, as far as they are in view. Handles mouse, touch and keys.
 
 const MOST_DRAWN = 1500;
 const FAMILIES = {
@@ -10,7 +10,7 @@ const FAMILIES = {
 };
 
 class Canvas {
-  /** page: has `select`, `toggle` and `moved`, which are called for what a person chooses. */
+  /** page: its `select`, `toggle` and `moved` are called when the user does so. */
   constructor(net, page, label) {
     this.net = net;
     this.page = page;
@@ -37,7 +37,7 @@ class Canvas {
     this.listen();
   }
 
-  // the scene: everything that is open, with its place in the world
+  // the scene: all open groups and their members, with places that do not depend on the view
 
   build() {
     const scene = { frames: [], edges: [], cards: [], pills: [], byNode: new Map() };
@@ -116,7 +116,7 @@ class Canvas {
     this.drawMap();
   }
 
-  /** Draws later, once, however often it is asked for. */
+  /** Draws at the next frame. Several calls before that frame draw once. */
   drawSoon() {
     if (this.waiting) return;
     this.waiting = requestAnimationFrame(() => {
@@ -195,7 +195,7 @@ class Canvas {
     }, [...parts, drawn("title", { text: this.spoken(node) })]);
   }
 
-  /** What a screen reader says of a node. */
+  /** Returns the text that a screen reader reads for a node. */
   spoken(node) {
     const parts = [];
     if (node.layer) {
@@ -262,7 +262,7 @@ class Canvas {
     this.refresh();
   }
 
-  /** All that is open as a drawing of its own. */
+  /** Returns everything that is open as an SVG for a file. */
   drawing() {
     const { scene } = this;
     const parts = [
@@ -275,7 +275,7 @@ class Canvas {
     }, [drawn("style", { text: "" }), this.svg.querySelector("defs").cloneNode(true), drawn("rect", { class: "page", x: -20, y: -20, width: scene.w + 40, height: scene.h + 40 }), ...parts]);
   }
 
-  /** Draws everything anew, where nothing has moved. */
+  /** Draws everything again, at unchanged places. */
   refresh() {
     for (const shown of this.live.values()) shown.remove();
     this.live.clear();
@@ -295,7 +295,7 @@ class Canvas {
     return [item.x * this.view.k + this.view.x, item.y * this.view.k + this.view.y];
   }
 
-  /** Moves the view so that a node is at a place of the screen; without a place, in the middle. */
+  /** Moves the view so that a node is at `place` on the screen; by default in the middle. */
   show(node, place) {
     const item = this.itemOf(node);
     if (!item) return;
@@ -313,7 +313,7 @@ class Canvas {
     this.draw();
   }
 
-  /** Moves the view so that a group that was opened or closed stays where it was, as far as it fits. */
+  /** Moves the view so that an opened or closed group keeps its place on the screen, if it fits there. */
   keep(node, [middle, top]) {
     const item = this.itemOf(node);
     const { k } = this.view;
@@ -338,7 +338,7 @@ class Canvas {
     return left > 0 && top > 0 && right < width && bottom < height && !underMap;
   }
 
-  /** Shows everything, as far as it stays legible. */
+  /** Zooms so that the whole graph is visible. least: the smallest scale. */
   fit(least) {
     const width = this.svg.clientWidth || 800;
     const height = this.svg.clientHeight || 600;
@@ -409,7 +409,7 @@ class Canvas {
     pencil.strokeRect(left, top, right - left, bottom - top);
   }
 
-  // what a person does
+  // mouse, touch and keys
 
   listen() {
     const fingers = new Map();
@@ -493,7 +493,7 @@ class Canvas {
     event.preventDefault();
   }
 
-  /** Selects the next node in a direction: along an edge where there is one, into and out of open groups. */
+  /** Selects the next node in a direction, if possible along an edge. Enters and leaves open groups. */
   step([dx, dy]) {
     const selected = this.page.selectedNode(this.net);
     const from = selected && this.itemOf(selected);
@@ -521,7 +521,7 @@ class Canvas {
     if (best) this.page.select(this.net, best, true);
   }
 
-  /** The nodes that show what takes from a node, or what it takes from where way is negative. */
+  /** Returns the nodes that show the consumers of a node or, if `way` is negative, its producers. */
   linked(node, way) {
     const { net } = this;
     const nodes = new Set();
@@ -537,7 +537,7 @@ class Canvas {
     return nodes;
   }
 
-  /** Selects the open group around what is selected. */
+  /** Selects the open group that contains the selected node. */
   stepOut() {
     const selected = this.page.selectedNode(this.net);
     const around = selected && selected.parent;

@@ -1,4 +1,4 @@
-// Places what is open. Each open group is laid out alone; outside it is one box.
+// Lays out the open groups, each separately. In the group around it, an open group is one box.
 
 const TITLE = "600 13px system-ui, sans-serif";
 const SMALL = "11px system-ui, sans-serif";
@@ -9,7 +9,7 @@ const MARGIN = 14;
 const MOST_ROWS = 4;
 const MOST_STEPS = 1600;
 
-/** What a node shows while it is closed, with its size. */
+/** Returns the lines and the size of the card of a layer or a closed group. */
 function card(net, node) {
   const shape = (net.showConstants ? "c" : "") + (net.showAttributes ? "a" : "") + (net.showNames ? "n" : "");
   if (node.card && node.card.shape === shape) return node.card;
@@ -48,8 +48,8 @@ function card(net, node) {
   return node.card;
 }
 
-/** The name of a layer within its group: its name without the scope that the group shows, and without a last part
- *  that only repeats the type. */
+/** Returns the name of a layer on its card: without the prefixes that its groups show, and without a last part that
+ *  only repeats the type. */
 function shortName(layer) {
   const parts = layer.name.split("/").filter(Boolean);
   if (parts.length > 1 && parts[parts.length - 1] === layer.type) parts.pop();
@@ -67,8 +67,8 @@ function commonTypes(layers) {
   return most.map(function ([type, count]) { return count > 1 ? type + " ×" + count : type; }).join(", ");
 }
 
-/** The connections between the members of an open node, and those that leave it. They do not
- *  depend on what is open, so they are kept. */
+/** Returns the edges between the members of an open node, and the edges that leave the node. Caches them: they do not
+ *  depend on which groups are open. */
 function connections(net, node) {
   if (!node.links || node.links.constants !== net.showConstants)
     node.links = Object.assign(connected(net, node), { constants: net.showConstants });
@@ -126,7 +126,7 @@ function edgeLabel(net, tensors) {
   return { text: fitted(text, CODE, clash ? 420 : 240), clash: Boolean(clash), dynamic };
 }
 
-/** Places the members of an open node. Sizes and places are relative to its upper left corner. */
+/** Returns the places of the members of an open node, relative to its upper left corner. */
 function planned(net, node) {
   if (node.plan) return node.plan;
   const members = net.members(node);
@@ -149,7 +149,7 @@ function planned(net, node) {
   return node.plan;
 }
 
-/** The members in their order where each takes from the one before it; otherwise null. */
+/** Returns the members in order if each one uses an output of the one before; otherwise null. */
 function chain(members, edges) {
   if (members.length < 2) return null;
   const next = new Map();
@@ -166,7 +166,7 @@ function chain(members, edges) {
   return order.length === members.length ? order : null;
 }
 
-/** Members one below the other: edges that pass some of them run at the right, what comes from outside is at the left. */
+/** Places members one below the other. Edges that skip members run on the right; inputs of the group are on the left. */
 function column(net, order, boxes, edges, pills) {
   const plan = { boxes: [], edges: [], pills: [] };
   const position = new Map(order.map(function (member, at) { return [member, at]; }));
@@ -247,7 +247,7 @@ function column(net, order, boxes, edges, pills) {
   return plan;
 }
 
-/** Members in layers by dagre, producers above consumers. */
+/** Lets dagre place the members in rows, producers above consumers. */
 function layered(net, members, boxes, edges, pills) {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({
@@ -297,7 +297,7 @@ function layered(net, members, boxes, edges, pills) {
   return plan;
 }
 
-/** A plan moved into the frame of its node, with its size. */
+/** Adds margins for the frame of a node to its plan, and the size of the frame. */
 function framed(node, plan) {
   const inside = node.parent !== null;
   const [head, side] = inside ? [HEAD + MARGIN, MARGIN] : [0, 0];
@@ -324,7 +324,7 @@ function framed(node, plan) {
   return plan;
 }
 
-/** Edges that would cross too many ranks are drawn without a place of their own. */
+/** Divides edges into those that dagre lays out, and those that would cross too many rows. */
 function shortEdges(edges, members) {
   const rank = new Map();
   const waiting = new Map();
@@ -354,8 +354,8 @@ function shortEdges(edges, members) {
   return [laid, loose];
 }
 
-/** What a group takes from outside, and what it gives, as small boxes beside its layers. A single one has no label: the
- *  edge to the group has it. */
+/** Returns small boxes for the producers and consumers outside a group, beside its layers. A single box has no label:
+ *  the edge to the group has the label. */
 function pillsOf(net, links, node) {
   const pills = [];
   let total = 0;
@@ -368,7 +368,7 @@ function pillsOf(net, links, node) {
       const label = total > 1 || node === net.top ? edgeLabel(net, entry.tensors) : null;
       const text = "from " + fitted(tensorName(entry.source), SMALL, 150);
       const members = Array.from(entry.members);
-      // one box for each member where lines from a single one would run through the whole group
+      // lines from a single box would run through the whole group, so each member has a box
       for (const group of members.length > 3 ? members.map(function (member) { return [member]; }) : [members])
         add(text, { target: entry.source, label, into: true, members: group });
     }

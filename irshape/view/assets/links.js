@@ -1,11 +1,11 @@
-// Links to a layer and to a view: what is open, where it is, what is chosen, what is coloured.
+// Links to a layer, and links to a view: its open groups, place, selected layer and searches.
 
 class Links {
   constructor(page) {
     this.page = page;
   }
 
-  /** The part of an address that names a layer. */
+  /** Returns the fragment of a URL that names a layer. */
   to(net, layer) {
     return (this.page.nets.length > 1 ? net.side + ":" : "") + encodeURIComponent(layer.key);
   }
@@ -21,7 +21,7 @@ class Links {
     return ["view=" + parts.join(";"), layer ? this.to(page.selected.net, layer) : "", ...page.overlays.searches.map(encodeURIComponent)].join("&");
   }
 
-  /** Shows what the address names. */
+  /** Shows the layer or view that the URL names. */
   follow() {
     const { page } = this;
     let text = location.hash.slice(1);
@@ -64,7 +64,7 @@ class Links {
   }
 }
 
-/** A part of an address as it was; empty if it is not well formed. */
+/** Decodes a part of a URL. Returns an empty text if it is malformed. */
 function decoded(text) {
   try {
     return decodeURIComponent(text);

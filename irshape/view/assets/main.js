@@ -1,4 +1,4 @@
-// Puts the page together, and answers what a person does.
+// Builds the page, and reacts to the user.
 
 const MOST_OPEN = 3000;
 
@@ -55,10 +55,10 @@ class Page {
       check(this.box("attributes", (checked) => this.setOption("showAttributes", checked)), "Attributes on layers"),
       check(this.box("names", (checked) => this.setOption("showNames", checked)), "Ids and whole names on layers"),
       check(this.box("sideways", (checked) => this.setOption("direction", checked ? "LR" : "TB")), "From left to right"),
-      check(this.box("scrolls", (checked) => { this.wheelScrolls = checked; }), "Wheel moves, with Ctrl zooms"),
-      button("Save as SVG", () => saveDrawings(this.nets, this.canvases, "svg"), { title: "Save all that is open as a drawing" }),
-      button("Save as PNG", () => saveDrawings(this.nets, this.canvases, "png"), { title: "Save all that is open as a picture" }),
-      button("Copy a link to this view", () => this.links.copy(this.links.toView()), { title: "The link keeps the open groups, their position, the chosen layer and the coloured searches" }),
+      check(this.box("scrolls", (checked) => { this.wheelScrolls = checked; }), "Wheel scrolls; Ctrl and wheel zoom"),
+      button("Save as SVG", () => saveDrawings(this.nets, this.canvases, "svg"), { title: "Save the graph, with its open groups, as a drawing" }),
+      button("Save as PNG", () => saveDrawings(this.nets, this.canvases, "png"), { title: "Save the graph, with its open groups, as a picture" }),
+      button("Copy a link to this view", () => this.links.copy(this.links.toView()), { title: "The link restores the open groups, the position, the selected layer and the coloured searches" }),
       button("Open all groups", () => this.openEverything(), { id: "open-all" }),
       button("Close all groups", () => this.closeAll(), { id: "close-all" }),
     ])]);
@@ -145,10 +145,10 @@ class Page {
     if (this.selected && this.selected.layer) this.selectLayer(this.selected.net, this.selected.layer, true);
   }
 
-  /** Opens all groups, of models that are not too large to be laid out at once. */
+  /** Opens all groups of models of up to `MOST_OPEN` layers. Larger models take too long to lay out. */
   openEverything() {
     const small = this.nets.filter(function (net) { return net.leaves(net.root).length <= MOST_OPEN; });
-    if (small.length < this.nets.length) this.say("Models of more than " + numbers.format(MOST_OPEN) + " layers are opened group by group", true);
+    if (small.length < this.nets.length) this.say("A model of more than " + numbers.format(MOST_OPEN) + " layers is too large to open all groups at once", true);
     for (const net of small) this.openAll(net, net.root);
     this.fit();
   }
@@ -187,7 +187,7 @@ class Page {
     (head || this.panelBox).focus();
   }
 
-  /** Tells a screen reader. shown: also shows it for a while. */
+  /** Lets a screen reader read a text. shown: also shows the text for a while. */
   say(text, shown) {
     this.status.textContent = visible(text);
     if (!shown) return;
@@ -195,7 +195,7 @@ class Page {
     setTimeout(() => this.status.classList.remove("shown"), 4000);
   }
 
-  /** Puts the name of the chosen layer into the clipboard where no text is marked. */
+  /** Copies the name of the selected layer to the clipboard, unless text is selected. */
   copied(event) {
     const layer = this.selected && this.selected.layer;
     if (!layer || String(document.getSelection()) || (event.target.closest && event.target.closest("input, textarea"))) return;
@@ -204,7 +204,7 @@ class Page {
     this.say("Copied " + layer.name, true);
   }
 
-  // choosing
+  // selection
 
   canvasOf(net) {
     return this.canvases[this.nets.indexOf(net)];
@@ -231,7 +231,7 @@ class Page {
     }
   }
 
-  /** Chooses a layer. follow: also bring it into view, and open what hides it. */
+  /** Selects a layer. follow: also bring the layer into view, and open the groups that hide it. */
   selectLayer(net, layer, follow) {
     if (this.pathFrom) {
       this.endPath(net, layer);
@@ -301,7 +301,7 @@ class Page {
     this.showPanel();
   }
 
-  /** Draws one group alone; the root of a model draws all of it. */
+  /** Draws only one group. For the root, draws the whole model. */
   showAlone(net, node) {
     const canvas = this.canvasOf(net);
     net.top = node;
@@ -365,7 +365,7 @@ class Page {
     act();
   }
 
-  /** The layers of interest: changes, values of the overlay, or findings. */
+  /** Returns the layers at which the keys n and N stop: those with changes, values of the overlay, or findings. */
   stops() {
     if (this.data.beside) {
       return this.beside.changes.map((change) => (change.second >= 0 ? [this.nets[1], this.nets[1].layers[change.second]] : [this.nets[0], this.nets[0].layers[change.first]]));

@@ -1,8 +1,8 @@
-// A model as the page holds it: layers, the tree of groups, and the findings of layers.
+// A model on the page: its layers, the tree of groups, and the findings of layers.
 
 const SEVERITIES = ["error", "warning", "info"];
 
-// Most layers have none of these: what is shared is not allocated thousands of times.
+// Most layers share these empty objects: a model may have 35,000 layers.
 const NONE = Object.freeze([]);
 const NO_FINDINGS = Object.freeze({ error: 0, warning: 0, info: 0 });
 
@@ -91,7 +91,7 @@ class Net {
     visit(this.root, 0);
   }
 
-  /** The keys of layers, as links have them: the ids from the outermost layer inwards. */
+  /** Gives each layer its key for links, e.g. `12/body/3`: the ids of layers and names of bodies that lead to it. */
   nameLayers() {
     this.byKey = new Map();
     const prefixes = new Map([[this.root, ""]]);
@@ -123,7 +123,7 @@ class Net {
     return this.showConstants || !layer.folded;
   }
 
-  /** The layer that shows a folded one: the first that takes it. Any other layer shows itself. */
+  /** Returns the layer that shows a folded layer: its first consumer. All other layers show themselves. */
   hostOf(layer) {
     let at = layer;
     for (let step = 0; at && at.folded && step < 1000; step++) {
@@ -146,12 +146,12 @@ class Net {
     return node.children.filter((child) => child.kind !== "layer" || this.isShown(child.layer));
   }
 
-  /** How many blocks a group of repeated ones has; many are divided into parts. */
+  /** Returns how many blocks a group of repeated blocks has, including the blocks in its parts. */
   blocks(node) {
     return node.children.reduce((count, child) => count + (child.kind === "part" ? this.blocks(child) : 1), 0);
   }
 
-  /** The layers with a place of their own inside a node, itself included. */
+  /** Returns all layers in a node that are drawn separately; for such a layer, also the layer itself. */
   leaves(node) {
     const all = [];
     const visit = (at) => {
@@ -166,13 +166,13 @@ class Net {
     return node.begin <= other.begin && other.begin < node.end;
   }
 
-  /** The member of a node in which another lies. */
+  /** Returns the member of a node that contains `other`. */
   memberWith(node, other) {
     while (other.parent !== node) other = other.parent;
     return other;
   }
 
-  /** Sets what cards show, or how they are placed. */
+  /** Sets an option of the menu: what cards show, or the direction of the graph. */
   set(option, value) {
     this[option] = value;
     this.replan();
@@ -189,7 +189,7 @@ class Net {
     for (let at = node; at; at = at.parent) at.plan = null;
   }
 
-  /** Opens everything that hides a layer. Returns whether anything was closed. */
+  /** Opens all groups that hide a layer. Returns whether one of them was closed. */
   reveal(layer) {
     const closed = [];
     for (let node = layer.node.parent; node; node = node.parent) if (!node.open) closed.push(node);
@@ -197,14 +197,14 @@ class Net {
     return closed.length > 0;
   }
 
-  /** The innermost node that shows a layer: its own, or the closed group that hides it. */
+  /** Returns the node that shows a layer: its own node, or the closed group that hides it. */
   nodeShowing(layer) {
     let node = this.shownFor(layer).node;
     for (let at = node.parent; at && at !== this.top; at = at.parent) if (!at.open) node = at;
     return node;
   }
 
-  /** Opens groups from the outside inwards as long as few layers show. */
+  /** Opens outer groups first, until about `most` layers are visible. */
   openSome(most) {
     let shown = this.members(this.root).length;
     const waiting = [this.root];
@@ -222,20 +222,20 @@ class Net {
     }
   }
 
-  /** The tensor of an output in a few words: what is known best of it. */
+  /** Returns the shape and type of an output as text: inferred if possible, otherwise declared. */
   tensorText(output) {
     const known = output.inferred || output.declared || "?";
     if (!output.symbols) return known;
     return known.replace(/\[.*$/, "") + output.symbols;
   }
 
-  /** The name of an input in the specification; the last one may stand for several. */
+  /** Returns the name of an input in the specification. The last name may apply to several inputs. */
   inputName(layer, index) {
     const operands = layer.kind.page ? layer.kind.page.inputs : NONE;
     return operands.length ? operands[Math.min(index, operands.length - 1)][0] : "input " + index;
   }
 
-  /** What feeds the inputs of a layer and is shown in it. */
+  /** Returns the producers that are shown inside a layer, e.g. its constants. */
   foldedInputs(layer) {
     if (this.showConstants) return [];
     const rows = [];
@@ -253,7 +253,7 @@ class Net {
     return rows;
   }
 
-  /** All layers that lead to one, or that it leads to, itself included. */
+  /** Returns a layer with all layers on which it depends (`upwards`), or with all that depend on it. */
   reached(from, upwards) {
     const all = new Set([from.at]);
     const waiting = [from];
@@ -271,7 +271,7 @@ class Net {
     return Array.from(all, (at) => this.layers[at]);
   }
 
-  /** Layers on a shortest way from one to another along the edges; empty without any. */
+  /** Returns the layers on a shortest path along the edges; an empty list if there is no path. */
   path(from, to) {
     const before = new Map([[from.at, -1]]);
     let front = [from.at];

@@ -1,4 +1,4 @@
-// What is laid over the graph: colours of layers by a value or a group, and of what searches find.
+// Overlays: colours of layers by a value or a group, and colours of search results.
 
 const TONES = {
   good: ["#d8f0df", "#1d4a2c"], note: ["#d9e9fb", "#1b3a57"], warn: ["#fde7b8", "#5a4310"], bad: ["#f9c9c6", "#6b2326"],
@@ -30,7 +30,7 @@ class Overlays {
     this.offer();
   }
 
-  /** Lists what there is to choose. */
+  /** Lists the overlays in the menu. */
   offer() {
     const options = new Map([["", "No overlay"]]);
     for (const net of this.page.nets) for (const overlay of net.data.overlays) options.set(overlay.id, overlay.title);
@@ -53,7 +53,7 @@ class Overlays {
     this.page.showPanel();
   }
 
-  /** Colours what a search finds, beside what earlier ones found. */
+  /** Colours the layers that a search finds. Earlier searches keep their colours. */
   addSearch(text) {
     this.searches = this.searches.filter(function (each) { return each !== text; }).slice(1 - MOST_SEARCHES).concat([text]);
     this.layOverSearches();
@@ -95,17 +95,17 @@ class Overlays {
     return rows.filter(function (row) { return !plain.has(row[1]); }).sort(function (a, b) { return a[1] - b[1]; });
   }
 
-  /** What the panel says where no layer has a value to list. */
+  /** Returns the text for the panel if the overlay has no layer to list. */
   nothing(net) {
     const overlay = this.of(net);
     const counts = (overlay.groups || []).map(function ([name], at) {
       const count = overlay.values.filter(function (row) { return row[1] === at; }).length;
       return count ? name + ", " + counted(count, "layer") : "";
     }).filter(Boolean);
-    return counts.length ? "Nothing stands out: " + counts.join("; ") + "." : "No layer here has a value.";
+    return counts.length ? "Nothing stands out: " + counts.join("; ") + "." : "No layer of this model has a value.";
   }
 
-  /** What overlays say of a layer: title and note, a note that several have once. */
+  /** Returns the title and the note of each overlay of a layer. Leaves out repeated notes. */
   notes(net, layer) {
     const told = new Set();
     return net.data.overlays.flatMap(function (overlay) {
@@ -118,7 +118,7 @@ class Overlays {
     });
   }
 
-  /** For each node the value that colours it: for a group the most telling of its layers. */
+  /** Returns the value that colours each node. A group has the most important value of its layers. */
   tonesOf(net) {
     const overlay = this.of(net);
     if (!overlay) return null;

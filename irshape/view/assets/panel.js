@@ -1,4 +1,4 @@
-// The side panel: a layer, a group, the findings, the model, an overlay, the changes.
+// The side panel. It shows a layer, a group, the findings, the model, an overlay, or the changes.
 
 function section(title, children, closed) {
   const kept = children.filter(Boolean);
@@ -35,8 +35,8 @@ class Panel {
         element("div", { class: "row" }, [
           button("Show", function () { page.selectLayer(net, layer, true); }, { title: "Show it in the graph" }),
           button("Link", function () { page.links.copy(page.links.to(net, layer)); }, { title: "Copy a link to this layer" }),
-          button("Above", function () { page.trace(net, layer, true); }, { title: "Highlight all layers that lead here" }),
-          button("Below", function () { page.trace(net, layer, false); }, { title: "Highlight all layers that this leads to" }),
+          button("Above", function () { page.trace(net, layer, true); }, { title: "Highlight all layers on which this layer depends" }),
+          button("Below", function () { page.trace(net, layer, false); }, { title: "Highlight all layers that depend on this layer" }),
           button("Path to …", function () { page.beginPath(net, layer); }, { title: "Show the path from this layer to another one" }),
         ]),
       ]),
@@ -99,7 +99,7 @@ class Panel {
         rows.push(element("p", { class: "code soft", text: "declared " + output.declared }));
     } else {
       rows.push(element("p", { class: "code" + (output.dynamic ? " dynamic" : ""), text: output.declared || "not known" }));
-      rows.push(element("p", { class: "soft", text: "declared; irshape infers nothing more" }));
+      rows.push(element("p", { class: "soft", text: output.declared ? "declared, not inferred" : "neither declared nor inferred" }));
     }
     if (output.symbols) rows.push(element("p", { class: "code symbols", text: "= " + output.symbols }));
     if (output.value && !isConstant) rows.push(element("p", { class: "code soft", text: "value " + output.value }));
@@ -120,7 +120,7 @@ class Panel {
     return box;
   }
 
-  /** Offers to list and save all values of a constant, or to open the .bin that holds them. */
+  /** Adds buttons that list and save all values of a constant, or a field to open the .bin with them. */
   offerValues(net, layer, box) {
     const constant = layer.extra.constant;
     const act = async (use) => {
@@ -150,10 +150,10 @@ class Panel {
       net.bin = input.files[0] || null;
       if (net.bin) then();
     } });
-    return element("label", { class: "chooser soft" }, ["The page does not hold these values. Open the .bin to see them; nothing leaves this page. ", input]);
+    return element("label", { class: "chooser soft" }, ["The page does not contain these values. Open the .bin to see them; nothing leaves this page. ", input]);
   }
 
-  /** The tensors of an edge: where they come from, what takes them. */
+  /** Shows the tensors of an edge, with their producers and consumers. */
   edge(net, edge) {
     const tensors = Array.from(edge.tensors.values());
     return [
@@ -284,13 +284,13 @@ class Panel {
         section("rt_info", [tree(net.data.rtInfo)], true),
       ];
     }).concat([section("Keys", [table([
-      ["arrows", "next layer that way, along an edge where there is one"], ["Enter", "open or close a group; read a layer"],
+      ["arrows", "next layer in that direction, if possible along an edge"], ["Enter", "open or close a group; read a layer"],
       ["/", "search"], ["n, N", "next and previous finding, change or value of the overlay"], ["+, -, 0, 1", "zoom in, out, show all, full size"],
       ["shift and arrows", "move the view"], ["u", "the group around it"], ["c", "show constants as layers"], ["Ctrl and c", "copy the name of the layer"],
-      ["Escape", "close the menu; leave what is chosen"],
+      ["Escape", "close the menu; clear the selection"],
     ])], true), section("Search", [table([
       ["relu block1", "all words occur: in the name, type, tensor names, shapes or findings"], ["type:MatMul", "in one field: name, type, opset, id, tensor, shape, value, finding"],
-      ["axis=1 axis>0", "an attribute, with =, !=, <, <=, > or >="], ["/conv_\\d+$/", "a regular expression, also name:/…/"], ["\"a b\"", "with a space"], ["-type:Const", "a minus excludes"],
+      ["axis=1 axis>0", "an attribute, with =, !=, <, <=, > or >="], ["/conv_\\d+$/", "a regular expression, also name:/…/"], ["\"a b\"", "words with a space between them"], ["-type:Const", "a minus excludes"],
     ])], true)]);
   }
 
@@ -335,7 +335,7 @@ class Panel {
   }
 
   way(net, way) {
-    if (!way.length) return [element("p", { text: "No path leads from one of these layers to the other." })];
+    if (!way.length) return [element("p", { text: "No path connects these layers, in either direction." })];
     return [
       element("header", { class: "what" }, [
         element("h2", { text: "Path of " + counted(way.length - 1, "edge"), tabindex: -1 }),
@@ -348,7 +348,7 @@ class Panel {
   }
 }
 
-/** What is drawn of the first of many, and a button that draws more of them. */
+/** Draws the first `step` items, and a button that draws more. */
 function some(items, draw, step = 100) {
   const parts = items.slice(0, step).map(draw);
   if (items.length <= step) return parts;
@@ -366,7 +366,7 @@ function some(items, draw, step = 100) {
   return [...parts, more];
 }
 
-/** What a layer was and is; without `now`, what it takes or feeds. */
+/** Shows a change: old and new value. Without `now`, shows only one: the producers or consumers of the layer. */
 function changed(style, what, old, now) {
   const said = element("p", { class: style }, [element("span", { text: what + ": " })]);
   if (now === undefined) said.append(element("span", { text: old }));
@@ -378,14 +378,14 @@ function nodeName(node) {
   return node.layer ? node.layer.type + " " + shortName(node.layer) : node.name || node.kind;
 }
 
-/** The range of values in words, and their histogram. */
+/** Shows the range of values as text, and their histogram. */
 function spreadOf(range, counts, sampled) {
   const odd = [["nan", "NaN"], ["inf", "infinite"], ["beyond_f16", "beyond f16"], ["zeros", "zero"]]
     .filter(function ([key]) { return range[key]; }).map(function ([key, word]) { return numbers.format(range[key]) + " " + word; });
   const text = short(range.lowest) + " to " + short(range.highest) + ", mean " + short(range.mean) + (range.std === undefined ? "" : ", deviation " + short(range.std)) + (odd.length ? ", " + odd.join(", ") : "");
   return [
     histogram(counts, range, text),
-    element("p", { class: "soft", text: text + (sampled ? "; from " + counted(sampled, "element") + " at even distances" : "") }),
+    element("p", { class: "soft", text: text + (sampled ? "; from " + counted(sampled, "evenly spaced element") : "") }),
   ];
 }
 
@@ -407,7 +407,7 @@ function histogram(counts, range, text) {
     }));
 }
 
-/** Lines without the indentation that they share; the first has none. */
+/** Removes the indentation that all lines share. The first line has none. */
 function dedented(text) {
   const [first, ...lines] = text.replace(/\t/g, "  ").split("\n");
   const least = Math.min(...lines.filter(function (line) { return line.trim(); }).map(function (line) { return line.search(/\S/); }), 80);
@@ -418,7 +418,7 @@ const XML_PART = 1 << 18; // as in texts.py
 const LONGEST_XML = 4000;
 const unpacked = new Map();
 
-/** The bytes of a part of the XML, which the page holds compressed. */
+/** Decompresses a part of the XML. */
 function unpack(net, part) {
   const key = net.side + part;
   if (!unpacked.has(key) && part < net.data.xml.length)
@@ -426,7 +426,7 @@ function unpack(net, part) {
   return unpacked.get(key) || new ArrayBuffer(0);
 }
 
-/** The XML of a layer, up to its bodies. */
+/** Returns the XML of a layer, without its bodies. */
 async function xmlOf(net, layer) {
   const part = Math.floor(layer.xml / XML_PART);
   const bytes = await new Blob([await unpack(net, part), await unpack(net, part + 1)]).arrayBuffer();

@@ -1,4 +1,4 @@
-// Files that a person saves from the page: drawings, pictures, values.
+// Saves files from the page: graphs as SVG or PNG, and values.
 
 function download(blob, name) {
   const link = element("a", { href: URL.createObjectURL(blob), download: name });
@@ -6,12 +6,12 @@ function download(blob, name) {
   setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
 }
 
-/** A part of a file's name, without characters that file systems refuse. */
+/** Returns text as a file name without extension, and without characters that file systems refuse. */
 function fileStem(text) {
   return visible(text).replace(/[^\w.-]+/g, "_").replace(/^[._]+/, "").slice(-80) || "constant";
 }
 
-/** A drawing as PNG, as large as browsers allow. */
+/** Converts an SVG to PNG of twice its size, or less if browsers do not allow so large a picture. */
 function pictured(blob, scene, done) {
   const image = new Image();
   image.onload = function () {
@@ -26,7 +26,7 @@ function pictured(blob, scene, done) {
   image.src = URL.createObjectURL(blob);
 }
 
-/** Saves what is open of each model. form: svg or png. */
+/** Saves the graph of each model with its open groups. form: svg or png. */
 function saveDrawings(nets, canvases, form) {
   canvases.forEach(function (canvas, at) {
     const drawing = canvas.drawing();

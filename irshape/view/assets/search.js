@@ -1,4 +1,4 @@
-// The search: what a person asks for, the layers that fit, and the keys in the list of them.
+// The search: reads queries, finds layers, and handles keys in the list of results.
 
 const MOST_HITS = 100;
 const FIELDS = {
@@ -13,7 +13,7 @@ const FIELDS = {
 };
 const TERM = /(-?)(?:(\w+)(:|!=|>=|<=|=|>|<))?("[^"]*"|\/(?:[^/\\]|\\.)+\/(?=\s|$)|\S+)/g;
 
-/** What a query asks: a test of a layer, and the plain words in it. */
+/** Parses a query. Returns a test for layers, and the plain words in the query. */
 function parsedQuery(net, text) {
   const tests = [];
   const words = [];
@@ -28,7 +28,7 @@ function parsedQuery(net, text) {
   return { words, fits: function (layer) { return tests.every(function (test) { return test(layer); }); } };
 }
 
-/** Whether a text contains another, without regard to case; between slashes it is an expression. */
+/** Returns a test whether a text contains `asked`, ignoring case. Between slashes, `asked` is a regular expression. */
 function containing(asked) {
   const expression = /^\/(.+)\/$/.exec(asked);
   if (expression) {
@@ -65,7 +65,7 @@ function attributeTest(net, name, sign, asked) {
   };
 }
 
-/** Compares numbers where both are, else texts. */
+/** Returns a test that compares a text with `asked`: as numbers if both are numbers. */
 function comparing(sign, asked) {
   const word = unquoted(asked);
   const order = function (text) {
@@ -106,7 +106,7 @@ class Search {
     document.addEventListener("click", (event) => { if (!event.target.closest(".find")) this.close(); });
   }
 
-  /** For each layer all that words are searched in. */
+  /** Collects the texts of each layer that plain words search. */
   indexed(net) {
     if (net.index) return;
     net.index = net.layers.map(function (layer) {
@@ -117,7 +117,7 @@ class Search {
     });
   }
 
-  /** The layers of a model that fit a query. */
+  /** Returns the layers of a model that match a query. */
   fitting(net, text) {
     this.indexed(net);
     const { fits, words } = parsedQuery(net, text);

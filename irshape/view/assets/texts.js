@@ -4,7 +4,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const LONGEST = 4000;
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 
-/** A text whose characters all show: those that control, reorder or break lines are escaped. */
+/** Escapes invisible characters: those that control, reorder or break lines. Cuts a long text. */
 function visible(text) {
   text = String(text);
   if (text.length > LONGEST) text = text.slice(0, LONGEST) + "…";
@@ -14,7 +14,7 @@ function visible(text) {
   });
 }
 
-/** An HTML element. attributes: `text` and `on…` are its text and its listeners. */
+/** Makes an HTML element. attributes: `text` is its text, `on…` a listener; the rest as in HTML. */
 function element(tag, attributes, children) {
   return filled(document.createElement(tag), attributes, children);
 }
@@ -53,7 +53,7 @@ function widthOf(text, font) {
   return width;
 }
 
-/** The text with an ellipsis in its middle, as wide as that at most. */
+/** Shortens a text to a width of `most` pixels: an ellipsis replaces its middle. */
 function fitted(text, font, most) {
   text = visible(text.length > 400 ? text.slice(0, 200) + "…" + text.slice(-100) : text);
   if (widthOf(text, font) <= most) return text;

@@ -1,8 +1,8 @@
-// The values of constants: those that the page holds, and those of a .bin that a person opens.
+// The values of constants, from the page or from a .bin that the user opens.
 
 const MOST_LISTED = 20000;
 
-// How elements are read from a .bin, and the type of NumPy that an .npy of them has.
+// For each element type, the array that reads its bytes, and the NumPy type in an .npy file.
 const PLAIN = {
   f64: [Float64Array, "<f8"], f32: [Float32Array, "<f4"], i64: [BigInt64Array, "<i8"], u64: [BigUint64Array, "<u8"], i32: [Int32Array, "<i4"], u32: [Uint32Array, "<u4"],
   i16: [Int16Array, "<i2"], u16: [Uint16Array, "<u2"], i8: [Int8Array, "|i1"], u8: [Uint8Array, "|u1"], boolean: [Uint8Array, "|b1"],
@@ -25,13 +25,13 @@ function half(code) {
   return code & 0x8000 ? -size : size;
 }
 
-/** The elements of a packed type, each `bits` wide, the first in the low bits. */
+/** Returns the elements of a packed type of `bits` bits. The first element is in the low bits. */
 function unpackedBits(bytes, count, bits) {
   const perByte = 8 / bits;
   return Uint8Array.from({ length: count }, function (_, at) { return (bytes[Math.floor(at / perByte)] >> (bits * (at % perByte))) & ((1 << bits) - 1); });
 }
 
-/** The elements of a constant in its own bytes, with their type in NumPy, types that NumPy lacks widened; null for other types. */
+/** Returns the elements of a constant and their NumPy type, a wider one if NumPy lacks the type; null for other types. */
 function decodedElements(type, bytes, count) {
   if (PLAIN[type]) {
     const [Kind, descr] = PLAIN[type];
@@ -60,7 +60,7 @@ function bytesOf(base64) {
   return Uint8Array.from(atob(base64), function (char) { return char.charCodeAt(0); });
 }
 
-/** The elements that the page holds of a constant; null if it holds none. */
+/** Returns the elements of a constant; null if the page does not contain its bytes. */
 function heldElements(constant) {
   if (!constant.data) return null;
   if (!constant.held) constant.held = decodedElements(typeOf(constant), bytesOf(constant.data), constant.elements);
@@ -76,7 +76,7 @@ function shapeOf(constant) {
   return inside ? inside.split(",").map(Number) : [];
 }
 
-/** A number in a few digits: of an f32 those that tell it from its neighbours. */
+/** Writes a number. For f16 and f32, uses only as many digits as identify the value. */
 function numberText(number, descr) {
   if (descr !== "<f4" && descr !== "<f2") return String(number);
   for (let digits = 4; digits < 9; digits++) {
@@ -86,7 +86,7 @@ function numberText(number, descr) {
   return String(Number(number.toPrecision(9)));
 }
 
-/** The elements as lines, one for each run along the last axis. */
+/** Writes the elements as lines of text, one for each row along the last axis. */
 function listedElements({ elements, descr }, shape) {
   const row = shape.length ? shape[shape.length - 1] || 1 : 1;
   const lines = [];
@@ -97,7 +97,7 @@ function listedElements({ elements, descr }, shape) {
   return lines.join("\n");
 }
 
-/** The bytes of an .npy file. */
+/** Returns an .npy file. */
 function npy({ elements, descr, raw }, shape) {
   const sizes = shape.length === 1 ? shape[0] + "," : shape.join(", ");
   let header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + sizes + "), }";
@@ -108,7 +108,7 @@ function npy({ elements, descr, raw }, shape) {
   return new Blob([start, raw || elements], { type: "application/octet-stream" });
 }
 
-/** How elements are spread: their range, and how many lie in each of equal intervals. */
+/** Returns the range of the elements, and a histogram: how many are in each of 24 equal intervals. */
 function spread(elements) {
   const about = { lowest: Infinity, highest: -Infinity, mean: 0, std: 0, zeros: 0, nan: 0, inf: 0 };
   let count = 0;
@@ -145,7 +145,7 @@ function constantValue(constant) {
   return shapeOf(constant).length ? "[" + texts.join(", ") + "]" : texts.join(", ");
 }
 
-/** The elements of a constant, from the page or from the .bin that was opened. Raises an Error that says what is wrong. */
+/** Returns the elements of a constant, from the page or the opened .bin. Throws an Error with a message for the user. */
 async function elementsOf(net, constant) {
   const held = heldElements(constant);
   if (held) return held;

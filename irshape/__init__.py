@@ -147,8 +147,8 @@ def loads(
 ) -> Model:
     """Reads a model from memory. Returns the model.
 
-    text: the text of an .xml with a `<net>` or single layers, or the bytes of an ONNX model.
-    weights: the content of the .bin, or its path. values: as for `load`.
+    text: the content of an .xml with a `<net>` or single layers, of an ONNX model (as bytes), or of
+    a oneDNN graph. weights: the content of the .bin, or its path. values: as for `load`.
     Raises `LoadError` and `ValueError` as `load` does.
     """
     from .diagnostics.report import load_content
@@ -206,7 +206,7 @@ def validate(
     """Checks one model or several. Returns a report on all faults.
 
     target: a path, a `Model`, an open file, or an iterable of them.
-    weights, values: as for `load`. A `Model` keeps these values.
+    weights, values: as for `load`. A `Model` keeps the `values` after the call.
     also: rules to run that are off by default, by code or name: for example the rules that read the
     whole .bin.
     config: a `Configuration`, or the path of a configuration file. Without it, no configuration
@@ -277,7 +277,7 @@ def infer(
 
     model: a path or a `Model`.
     shapes: replaces the shapes of inputs, by their names as for `run`: `{"x": "[1,3,?,?]"}`.
-    values: the values of inputs of single layers, as for `load`. A `Model` keeps these values.
+    values: the values of inputs of single layers, as for `load`. A `Model` keeps them afterwards.
     symbols: also express dynamic dimensions by dimensions of the inputs, e.g. `past + seq`.
     `shapes` may then name dimensions, as in `{"input_ids": "[batch,seq]"}`.
     assume: conditions on these names, for example `"seq % 8 == 0"`.
@@ -428,8 +428,8 @@ def compare(
     progress: a function that is called with each layer, its inputs and its outputs.
     force: as for `run`.
 
-    Raises `ExecutionError` if `validate` rejects one of the models or one cannot be run,
-    `ValueError` if their inputs do not match, and `RuntimeError` if the requested runtime is not
+    Raises `ExecutionError` for a model that `validate` rejects or that cannot be run, `ValueError`
+    if the inputs of the models do not match, and `RuntimeError` if the requested runtime is not
     installed. For a path, also raises the errors of `load`.
     """
     from .comparison.models import compare as compare_models
@@ -470,8 +470,8 @@ def reduce(
     time is in seconds.
     progress: a function that is called with each smaller model.
 
-    Raises `ValueError` for single layers. Also raises it if the model loses the property or breaks
-    other rules when irshape writes it unchanged. For a path, also raises the errors of `load`.
+    Raises `ValueError` for single layers, and for a model that loses the property or breaks other
+    rules when irshape writes it unchanged. For a path, also raises the errors of `load`.
     """
     from .reduction.reducer import reduce as reduce_model
 

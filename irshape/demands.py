@@ -49,8 +49,8 @@ def note(relation: Relation, number: int) -> None:
 
 
 def note_wider() -> None:
-    """Records that irshape infers a less specific shape than OpenVINO, which assumes more than it
-    knows. A port may declare OpenVINO's shape."""
+    """Records that irshape infers a less specific shape than OpenVINO, because OpenVINO makes an
+    assumption that may be wrong. A port may declare OpenVINO's shape."""
     notes = NOTES.get()
     if notes is not None:
         notes.wider = True

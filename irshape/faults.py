@@ -1,7 +1,7 @@
 """The facts about a fault: the input or attribute, the failed relation, and the values.
 
 Code that detects a fault gives only these facts. `rules.context` adds the line in the file, and
-`wording` writes the sentence. `Violation` is the exception with a fault.
+`wording` writes the sentence. `Violation` is the exception that carries a fault.
 """
 
 from __future__ import annotations

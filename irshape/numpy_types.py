@@ -104,7 +104,8 @@ first two bytes, and how many high bits are in the third byte."""
 
 
 def _shifts(bits: int, first_high: bool) -> list[int]:
-    """Returns the lowest bit of each element in a byte. first_high: the highest bits come first."""
+    """Returns where each element begins in a byte, as the number of its lowest bit. first_high:
+    whether the first element has the highest bits."""
     return list(range(0, 8, bits))[:: -1 if first_high else 1]
 
 

@@ -84,8 +84,8 @@ Release = tuple[int, int]
 
 
 class Detail(NamedTuple):
-    """A property of a model that some releases refuse, ignore, do not run, or infer differently:
-    the release `since` and all later ones before `right`."""
+    """A property of a model that some releases refuse, ignore, do not run, or infer differently.
+    These are the releases from `since` on, up to the one before `right`."""
 
     right: Release
     """The first release that treats the property as the newest release does."""

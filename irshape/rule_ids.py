@@ -169,16 +169,16 @@ LAYERS_LIMIT = RuleId("IR908", "layers-limit", "error")
 
 
 RETIRED = {
-    "IR127": "misdirected-edge: a mismatch that an edge causes is reported as IR201, IR205 or "
-    "IR206 at its port, with the edge among its causes",
+    "IR127": "misdirected-edge: a mismatch that an edge causes is reported at the port, as IR201, "
+    "IR205 or IR206, with the edge among the causes",
     "IR305": "contradicted-attribute: a port that an attribute contradicts is reported as IR201, "
-    "IR202 or IR203, with the attribute among its causes",
+    "IR202 or IR203, with the attribute among the causes",
     "IR505": "misaligned-constant: OpenVINO itself writes constants without gaps, and no action is "
     "needed",
     "IR508": "contradicted-constant: a port or layer that a constant contradicts is reported as "
-    "IR2xx or IR4xx, with the constant among its causes",
-    "IR609": "contradicted-operation: a layer that does not fit its operation is reported as "
-    "IR301, IR302, IR402 to IR404, or at its ports as IR2xx",
+    "IR2xx or IR4xx, with the constant among the causes",
+    "IR609": "contradicted-operation: a layer that does not fit the operation is reported as "
+    "IR301, IR302, IR402 to IR404, or at the layer's ports as IR2xx",
 }
 """Codes that irshape no longer reports, each with its name and what replaced it, or why it is gone.
 Selectors, comments and baselines may still contain them; they match no finding."""

@@ -40,8 +40,8 @@ class Dimension:
     low: int
     high: int
     symbolic: ClassVar[bool] = False
-    """Whether the dimension has an expression. Of two operands, one with an expression computes the
-    result."""
+    """Whether the dimension has an expression. In an operation on two dimensions, the method of one
+    with an expression computes the result."""
     expression: Any
     """The expression of a dimension that has one, e.g. `past + seq`."""
 
@@ -158,7 +158,7 @@ class Dimension:
     def followed(self, interval: Dimension, rule: Callable[[Any], Any]) -> Dimension:
         """Returns `interval`, the result of an operation on this dimension.
 
-        If this dimension has an expression, `rule` computes the expression of the result from it.
+        `rule` computes the expression of the result from the expression of this dimension, if any.
         """
         return interval
 
@@ -199,10 +199,8 @@ class Dimension:
         return Dimension(-(-self.low // divisor), high)
 
     def divided(self, divisor: int) -> Dimension | None:
-        """Returns the dimension of all `n` for which this dimension allows `n * divisor`, or None.
-
-        This is OpenVINO's `Dimension / int`.
-        """
+        """Returns the dimension of all `n` for which this dimension allows `n * divisor`; None if
+        it allows none. This is OpenVINO's `Dimension / int`."""
         if self.low != self.high:
             note("multiple", divisor)
         if self.is_unbounded:
@@ -387,7 +385,7 @@ class PartialShape:
 
     @property
     def text(self) -> str:
-        """The shape as text, as the attribute `shape` of a Parameter contains it; see `parse`."""
+        """The shape as the text of the attribute `shape` of a Parameter; see `parse`."""
         return str(self)[1:-1]
 
     @overload

@@ -6,7 +6,7 @@ import os
 import re
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-"""Matches a URL scheme of at least two letters: `C:` is a drive."""
+"""Matches the scheme of a URL. It has at least two letters, since `C:` is a drive."""
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:

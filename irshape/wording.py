@@ -134,7 +134,7 @@ _ORIGINS: Final[dict[str, Callable[[str], str]]] = {
     "same size": lambda source: f", as many as {source} has" if source else "",
     "other": lambda source: f" for {source}" if source else "",
 }
-"""How to write where an expected value comes from, by relation; `_as_in` for all others."""
+"""For each relation, writes where the expected value comes from; other relations use `_as_in`."""
 
 
 def describe_types(allowed: frozenset[ElementType]) -> str:

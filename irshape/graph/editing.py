@@ -325,7 +325,7 @@ class Editing(Building):
         for name, shape in shapes.items():
             layer = self._input(name).layer
             if layer in given:
-                raise GraphError(f"the input '{name}' is given twice, by two of its names")
+                raise GraphError(f"the input '{name}' is given twice, under two names")
             given[layer] = shape
         with self.batch():
             for layer, shape in given.items():

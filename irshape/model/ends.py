@@ -11,8 +11,8 @@ from .wiring import OutputRef, Wiring
 
 
 class End(NamedTuple):
-    """An input or output of a model: its Parameter or Result, and the port with its type and
-    shape."""
+    """An input or output of a model: its Parameter or Result (`layer`), and the output port of
+    `producer` that declares its type and shape. `ref` gives the position of this port."""
 
     layer: Layer
     producer: Layer
@@ -32,9 +32,9 @@ class End(NamedTuple):
 
 
 def ends(net: Body, wiring: Wiring, positions: Iterable[int]) -> Iterator[End]:
-    """Yields the inputs and outputs of a net, except Results without a producer.
+    """Yields the inputs and outputs of a net among the layers at `positions`.
 
-    positions: the positions of the layers to examine. Skips all but Parameters and Results.
+    Skips a Result without a producer, and a Parameter without an output port.
     """
     for position in positions:
         layer = net.layers[position]

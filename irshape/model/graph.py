@@ -122,7 +122,7 @@ class Layer:
 
     @property
     def is_sink(self) -> bool:
-        """Whether the layer is needed even if no layer uses its output: a Result or an Assign."""
+        """Whether the model needs the layer even if it feeds no layer: a Result or an Assign."""
         return self.type.lower() in ("result", "assign")
 
     @property
@@ -211,7 +211,7 @@ class Body:
 
     @property
     def by_id(self) -> dict[str, Layer]:
-        """The layers by id. If several layers have the same id, the first one."""
+        """The layers by id. If several layers have the same id, the first one has it."""
         if self._by_id is None:
             self._by_id = {layer.id: layer for layer in reversed(self.layers)}
         return self._by_id
@@ -290,7 +290,7 @@ class NotReadable(Exception):
 class Model:
     """A model file in memory: its net, its constants, and the findings of its reader.
 
-    The .bin is memory-mapped. The bytes of constants are only read when they are needed.
+    A local .bin is memory-mapped. The bytes of constants are only read when they are needed.
     """
 
     def __init__(
@@ -300,10 +300,10 @@ class Model:
         self.name = name
         self.version = version
         self.kind: Literal["net", "layers"] = "net"
-        """`layers` for a file of single layers without edges, as in documents about operations."""
+        """`net` for a model, `layers` for a file of single layers, which have no edges."""
         self.format = format
-        """The format of the file. A reader for another format than the IR converts the model to
-        OpenVINO's operations."""
+        """The format of the file. Models in other formats than the IR were converted to OpenVINO's
+        operations."""
         self.net = Body()
         self.findings: list[Finding] = []
         """The faults that the reader found."""

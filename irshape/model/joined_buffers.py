@@ -62,7 +62,7 @@ class Pieces:
         return start
 
     def release(self, offset: int) -> None:
-        """Lets the system reclaim memory after a caller has read a mapped buffer."""
+        """Lets the system reclaim the memory of a mapped buffer that a caller has read."""
         _, view = self._buffer(offset)
         if view is not None and isinstance(view.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             view.obj.madvise(mmap.MADV_DONTNEED)
@@ -83,8 +83,8 @@ class Pieces:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """The number and end of the buffers. Assigning an earlier value removes the later
-        buffers."""
+        """The number of buffers, and the address behind the last one. Assigning an earlier value
+        removes the buffers that were added since."""
         return len(self._starts), self._end
 
     @mark.setter

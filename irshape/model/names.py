@@ -70,7 +70,7 @@ class Ends:
         meant = self._known.get(name)
         if meant is not None:
             return meant
-        by_id = f"; the layer with this id is 'id:{name}'" if f"id:{name}" in self._known else ""
+        by_id = f"; for the id {name}, write 'id:{name}'" if f"id:{name}" in self._known else ""
         known = ", ".join(self.names) or "none"
         raise ValueError(
             f"the model has no {self.kind} '{name}' (its {self.kind}s: {known})"
@@ -78,13 +78,13 @@ class Ends:
         )
 
     def given(self, values: Mapping[Any, V]) -> dict[Layer, V]:
-        """Returns `values` with inputs or outputs as keys, in place of their names. Raises
-        `ValueError`."""
+        """Returns `values` with Parameters or Results as keys, found by the names that are the
+        keys of `values`. Raises `ValueError`."""
         by_end: dict[Layer, V] = {}
         for name, value in values.items():
             end = self.find(name)
             if end in by_end:
-                raise ValueError(f"the {self.kind} '{name}' is given twice, by two of its names")
+                raise ValueError(f"the {self.kind} '{name}' is given twice, under two names")
             by_end[end] = value
         return by_end
 
@@ -119,10 +119,10 @@ def outputs_of(model: Model) -> Ends:
 def end_names(
     layers: Sequence[Layer], sources: Sequence[Sequence[OutputRef | None]], position: int
 ) -> list[str]:
-    """Returns the tensor names of an input or output of a model; those in `output_names` come
-    first.
+    """Returns the tensor names of the input or output that the layer at `position` is.
 
-    position: of the Parameter or Result. sources: for each layer, the outputs that feed it.
+    The names in `output_names` come first, or else the layer's own name. sources: for each layer,
+    the outputs that feed the layer.
     """
     layer = layers[position]
     producer, index = next(iter(sources[position]), None) or (position, 0)
@@ -132,7 +132,7 @@ def end_names(
 
 
 def ends_of(layers: Sequence[Layer], sources: Sequence[Sequence[OutputRef | None]]) -> str:
-    """Returns the names of a model's inputs and outputs, one for each, for a message."""
+    """Returns a text for messages, with one name for each input and output of a model."""
     inputs, outputs = (
         [next(iter(end_names(layers, sources, at)), layers[at].name) for at in positions]
         for positions in (

@@ -30,7 +30,7 @@ class Port:
         self.names = names
         self.offset = offset
         self.dims = dims
-        """The dimensions; None if one of them is malformed, which the reader reports."""
+        """The dimensions; None if one is malformed, or if single layers have `...` instead."""
         self.value: str | None = None
 
     @property

@@ -17,8 +17,8 @@ Fetch = Callable[[int, int], bytes]
 
 
 class Ranges:
-    """The bytes of a remote file, fetched when they are read. Ranges that were
-    announced with `expect` are fetched together."""
+    """The bytes of a remote file, fetched when they are read. The first read of a range that was
+    passed to `expect` fetches all of these ranges."""
 
     def __init__(self, size: int, fetch: Fetch) -> None:
         self._size = size
@@ -26,10 +26,10 @@ class Ranges:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._fetched: list[bytes] = []
-        """The bytes of the ranges in `expect`; empty until a caller reads one of the ranges."""
+        """The bytes of the ranges that `expect` got; empty until a caller reads one of them."""
 
     def expect(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Announces ranges, by offset and size, that are best fetched together."""
+        """Sets the ranges (offset and size) to fetch together when one of them is read."""
         self._starts, self._ends, self._fetched = [], [], []
         for offset, size in sorted(spans):
             if size <= 0 or not self.holds(offset, size):

@@ -57,7 +57,7 @@ def _bytes(model: Model) -> tuple[object, ...]:
 
 
 def _of_body(body: Body, with_ports: bool) -> list[object]:
-    """Returns the state of a body: lists, each with one field of all layers, to save memory."""
+    """Returns the state of a body. Each list has one field of all layers, which saves memory."""
     layers, edges = body.layers, body.edges
     state: list[object] = [body, list(layers), list(edges), list(body.back_edges)]
     state += [list(map(field, layers)) for field in _OF_LAYER]

@@ -239,7 +239,7 @@ def array(constant: Constant) -> np.ndarray | None:
     """Returns the elements of a constant as an array of its NumPy type (see `numpy_types`).
 
     The array is a view of the mapped .bin, except for packed types and strings. Returns None if the
-    .bin does not contain the bytes.
+    .bin does not contain the bytes, and for malformed strings.
     """
     import numpy as np
 
@@ -377,15 +377,15 @@ class Constant(NamedTuple):
         `numpy_types`).
 
         The array is a read-only view of the mapped .bin, except for packed types and strings.
-        Raises `ValueError` if the .bin does not contain the elements.
+        Raises `ValueError` if the .bin does not contain the elements, or has malformed strings.
         """
         elements = array(self)
         if elements is None:
             weights = self.weights or Weights(None, None, "absent")
             where = f"the .bin {weights.path}" if weights.path else "the .bin"
-            size = with_noun(self.size, "byte")
-            lacking = f"{where} does not hold the {size} at {self.offset}"
-            raise ValueError(weights.fault or lacking)
+            wrong = f"{where} does not have {with_noun(self.size, 'byte')} at offset {self.offset}"
+            malformed = strings_fault(self) if self.element_type.name == "string" else None
+            raise ValueError(weights.fault or malformed or wrong)
         return elements
 
     @property

@@ -30,7 +30,7 @@ class User(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Wiring:
-    """The connections between the layers of a body, each given by position in `body.layers`."""
+    """The connections between the layers of a body. A number is a position in `body.layers`."""
 
     sources: Sources
     """For each layer, the output that feeds each input port; None for an unconnected one."""
@@ -40,7 +40,7 @@ class Wiring:
     cyclic: frozenset[int]
     """The layers on a cycle, or between two cycles."""
     unlike: Sequence[tuple[int, int]] = ()
-    """The inputs that declare another type or shape than the connected output does, in file order:
+    """The inputs that declare another type or shape than the output that feeds them, in file order:
     the position of the layer and the index of the input."""
     complete: bool = False
     """Whether the edges have no faults: all ids are unique, edges use ids exactly as written, and
@@ -167,7 +167,7 @@ def _sorted(sources: Sources) -> tuple[list[int], frozenset[int]]:
 def _on_cycle(left: set[int], sources: Sources) -> set[int]:
     """Returns the layers that are on a cycle, or between two cycles.
 
-    left: the layers that could not be sorted. Repeatedly removes those that feed no other.
+    left: the layers that could not be sorted. Repeatedly drops layers that feed no layer in `left`.
     """
     producers = {at: [each[0] for each in sources[at] if each is not None] for at in left}
     fed = dict.fromkeys(left, 0)

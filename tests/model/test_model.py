@@ -165,10 +165,12 @@ class Refused(NamedTuple):
     offset: int
     bin: Literal["there", "missing", "not asked for"]
     message: str
+    element_type: str = "u8"
 
 
 REFUSED = [
-    Refused("past the end", 14, "there", r"m\.bin .*the 4 bytes at 14"),
+    Refused("past the end", 14, "there", r"m\.bin .* 4 bytes at offset 14"),
+    Refused("malformed strings", 0, "there", r"holds \d+ strings", "string"),
     Refused("no .bin asked for", 0, "not asked for", r"read without its \.bin"),
     Refused("no such .bin", 0, "missing", r"there is no '.*m\.bin'"),
 ]
@@ -176,7 +178,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.name)
 def test_constants_without_bytes(tmp_path: Path, row: Refused) -> None:
-    path = with_constant(tmp_path, "u8", "4", row.offset, 4)
+    path = with_constant(tmp_path, row.element_type, "4", row.offset, 4)
     if row.bin == "missing":
         path.with_suffix(".bin").unlink()
     model = irshape.load(path, weights="none" if row.bin == "not asked for" else "beside")

@@ -1,8 +1,8 @@
-"""What the example scripts share: constants, pieces that most networks have, writing an IR.
+"""Functions that the example scripts share: they make constants and common layers, and write IRs.
 
-A model is written the same, byte for byte, whenever its script runs: weights come from
-`numpy.random.default_rng` with a fixed seed, and a node that its script did not name is named by
-its type and its place in the graph.
+Each run of a script writes the same bytes. Weights come from `numpy.random.default_rng` with a
+fixed seed, and nodes that the script does not name get names from their type and their place in
+the graph.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def floats(value: ArrayLike) -> ov.Node:
 
 
 def halves(value: ArrayLike) -> ov.Node:
-    """An f16 constant that a Convert gives back as f32."""
+    """An f16 constant with a Convert to f32."""
     return op.convert(op.constant(np.asarray(value, dtype=np.float16)), "f32")
 
 
@@ -32,7 +32,7 @@ def ints(value: ArrayLike) -> ov.Node:
 
 
 def normal(rng: np.random.Generator, *shape: int, scale: float | None = None) -> np.ndarray:
-    """Random f32 weights, by default scaled so that a product with them keeps its variance."""
+    """Random f32 weights. With the default scale, a product with them keeps the variance."""
     if scale is None:
         scale = 1.0 / float(np.sqrt(np.prod(shape[1:])))
     return (rng.standard_normal(shape) * scale).astype(np.float32)
@@ -54,7 +54,7 @@ def dimension(x: ov.Node, axis: int) -> ov.Node:
 
 
 def result(x: ov.Node | ov.Output, name: str) -> ov.Node:
-    """An output of the model; `name` is both the tensor's and the layer's."""
+    """An output of the model. `name` becomes the name of the tensor and of the layer."""
     output = x if isinstance(x, ov.Output) else x.output(0)
     output.set_names({name})
     node = op.result(output)
@@ -63,7 +63,7 @@ def result(x: ov.Node | ov.Output, name: str) -> ov.Node:
 
 
 def name_nodes(model: ov.Model) -> None:
-    """Names unnamed nodes by type and place, in bodies too: OpenVINO's own counter never resets."""
+    """Names unnamed nodes, also in bodies. OpenVINO's names contain a counter that never resets."""
     for place, node in enumerate(model.get_ordered_ops()):
         if node.friendly_name == node.name:
             node.friendly_name = f"{node.get_type_name()}_{place}"

@@ -1,9 +1,8 @@
-"""A small language model with compressed weights, in the patterns that weight compression leaves.
+"""A small language model with weights in the patterns that weight compression produces.
 
-u8 with a zero point for the embeddings, u4 in groups with zero points, i4 in groups without, nf4,
-and f16. The scales have few significant bits, so that decompression is exact in f16 and does not
-depend on where the rounding is done; the sixteen values of nf4 are no f16 numbers, so these alone
-go straight to f32.
+The weights are u8 with zero points (the embeddings), u4 in groups with zero points, i4 in groups
+without zero points, nf4, and f16. The scales have few significant bits, so decompression is exact
+in f16. f16 cannot represent the sixteen values of nf4, so the nf4 weights are converted to f32.
 """
 
 import numpy as np
@@ -15,7 +14,7 @@ VOCABULARY, WIDTH, INNER, GROUP = 128, 64, 128, 16
 
 
 def scales(rng: np.random.Generator, shape: tuple[int, ...], typical: float) -> ov.Node:
-    """f16 scales from 3/4 to 5/4 of `typical`, a power of two, in steps of 1/8 of it."""
+    """f16 scales from 3/4 to 5/4 of `typical`, in steps of 1/8. typical: a power of two."""
     return op.constant((rng.integers(6, 11, shape) / 8 * typical).astype(np.float16))
 
 

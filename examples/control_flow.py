@@ -1,7 +1,7 @@
 """An If whose branches disagree about a size, and a Loop that contains an If and another Loop.
 
-The outer Loop runs a number of times that an input decides; the inner one has no trip count and
-runs until its condition says no.
+An input gives the trip count of the outer Loop. The inner Loop has no trip count: it runs until
+its condition is false.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ WIDTH = 4
 
 
 def wide_or_narrow(rng: np.random.Generator, x: ov.Node) -> list[ov.Output]:
-    """A projection to 6 columns if the sum is positive, else 3 of 4 columns: [?, 3 or 6]."""
+    """An If: a projection to 6 columns if the sum is positive, otherwise 3 of the 4 columns."""
     then_x = op.parameter(ov.PartialShape([-1, WIDTH]), ov.Type.f32, name="then_x")
     projected = op.matmul(then_x, floats(normal(rng, WIDTH, 6)), False, False, name="project")
     then_results = [

@@ -1,9 +1,9 @@
-"""A causal language model of two blocks whose states hold its key-value cache, for generation.
+"""A causal language model of two blocks, with a key-value cache in states.
 
-Each state is a variable [batch, heads, past, head] that starts out with a past of length 0, built
-from the batch of `input_ids`; `beam_idx` picks the rows to go on with. `attention_mask` covers past
-and new tokens. Block 1 has ScaledDotProductAttention, block 2 its decomposition; both share keys
-and values between two heads (grouped queries).
+Each state is a variable [batch, heads, past, head]. Its initial value has a past of length 0, and
+the batch of `input_ids`. `beam_idx` selects the rows to keep. `attention_mask` covers past and new
+tokens. Block 1 has ScaledDotProductAttention, block 2 its decomposition. In both, two heads share
+their keys and values (grouped queries).
 """
 
 from math import sqrt
@@ -20,7 +20,7 @@ LOWEST = float(np.finfo(np.float32).min)
 
 
 class Positions(NamedTuple):
-    """What all blocks share: rotations of tokens, the mask, sizes, the cache rows to keep."""
+    """The inputs of all blocks: rotations of tokens, mask, sizes, and the cache rows to keep."""
 
     cosine: ov.Node
     sine: ov.Node
@@ -64,7 +64,7 @@ def share(x: ov.Node) -> ov.Node:
 
 
 def cached(x: ov.Node, at: Positions, name: str) -> tuple[ov.Node, ov.Node]:
-    """Appends `x` to the past in the variable `name`; returns the whole and its Assign."""
+    """Appends `x` to the variable `name`. Returns the new value, and the Assign that stores it."""
     info = VariableInfo()
     info.variable_id, info.data_type, info.data_shape = (
         name,
@@ -132,8 +132,8 @@ def positions(input_ids: ov.Node, attention_mask: ov.Node, beam_idx: ov.Node) ->
     )
     past = op.subtract(total, length)
 
-    # A token's position is the number of tokens before it that are no padding; only the new tokens'
-    # are wanted.
+    # The position of a token is the number of earlier tokens without padding. Only new tokens need
+    # positions.
     counted = op.subtract(op.cum_sum(attention_mask, ints(1)), ints(1))
     all_ids = op.select(op.equal(attention_mask, ints(0)), ints(1), counted)
     position_ids = op.slice(all_ids, past, total, ints([1]), ints([1]), name="position_ids")
@@ -143,14 +143,14 @@ def positions(input_ids: ov.Node, attention_mask: ov.Node, beam_idx: ov.Node) ->
     )
     both = op.unsqueeze(op.concat([angles, angles], -1), ints(1))
 
-    # A token sees what is not padding and not behind it: [batch, 1, length, total].
+    # A token attends to itself and earlier tokens, without padding: [batch, 1, length, total].
     columns = op.range(ints(0), op.squeeze(total, ints(0)), ints(1), "i64")
     rows = op.range(op.squeeze(past, ints(0)), op.squeeze(total, ints(0)), ints(1), "i64")
     causal = op.less_equal(columns, op.unsqueeze(rows, ints(1)))
     kept = op.convert(op.unsqueeze(attention_mask, ints([1, 2])), "boolean")
     mask = op.select(op.logical_and(kept, causal), floats(0.0), floats(LOWEST), name="mask")
 
-    # No row that is not there, whatever beam_idx says.
+    # Keeps beam_idx in the range of the rows.
     last_row = op.convert(op.subtract(batch, ints(1)), "i32")
     return Positions(
         op.cos(both), op.sin(both), mask, batch, length, op.minimum(beam_idx, last_row)

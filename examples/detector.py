@@ -53,7 +53,7 @@ def backbone(rng: np.random.Generator, image: ov.Node) -> tuple[ov.Node, ov.Node
 
 
 def pyramid(rng: np.random.Generator, fine: ov.Node, coarse: ov.Node) -> dict[int, ov.Node]:
-    """Resizes the coarse features to the size of the fine ones, read at run time; joins both."""
+    """Enlarges the coarse features to the size of the fine features, and joins them."""
     size = op.slice(op.shape_of(fine, "i64"), ints([2]), ints([4]), ints([1]))
     enlarged = op.interpolate(
         convolution(rng, coarse, 24, 12, "lateral", kernel=1),
@@ -106,7 +106,7 @@ def head(rng: np.random.Generator, features: ov.Node, stride: int) -> tuple[ov.N
 
 
 def corners(boxes: ov.Node) -> ov.Node:
-    """From centre and size to left, top, right, bottom, in parts of the image's size."""
+    """Converts centre and size to left, top, right, bottom, as fractions of the image's size."""
     centre, size = op.split(boxes, ints(2), 2).outputs()
     half = op.multiply(size, floats(0.5))
     both = op.concat([op.subtract(centre, half), op.add(centre, half)], 2)

@@ -89,7 +89,7 @@ def embeddings(rng: np.random.Generator, input_ids: ov.Node) -> ov.Node:
 
 
 def additive_mask(attention_mask: ov.Node) -> ov.Node:
-    """0 where a token may be looked at, the lowest number where not: [batch, 1, 1, sequence]."""
+    """0 for tokens, the lowest number for padding: [batch, 1, 1, sequence]."""
     hidden = op.subtract(floats(1.0), op.convert(op.unsqueeze(attention_mask, ints([1, 2])), "f32"))
     return op.select(op.convert(hidden, "boolean"), floats(LOWEST), floats(0.0), name="mask")
 

@@ -1,9 +1,9 @@
 """A network quantised to eight bits: FakeQuantize on activations, stored integers with scales.
 
-All the ways in which weights occur are here: i8 with a scale for each channel, u8 with a zero point
-as well, and f32 behind a FakeQuantize of its own. Every scale is a power of two and every bias lies
-half a step off the grid of the sum it is added to: so no sum ever lies on the border between two
-steps, and integer and float execution agree.
+It has three kinds of weights: i8 with a scale for each channel, u8 with a scale and a zero point,
+and f32 with a FakeQuantize. Integer and float execution agree: scales are powers of two, and the
+biases of convolutions shift the sums by half a step, so no sum lies on the border between two
+steps.
 """
 
 import numpy as np
@@ -60,7 +60,7 @@ def faked_weights(
 
 
 def bias(rng: np.random.Generator, step: np.ndarray) -> ov.Node:
-    """Half a step off the grid, and around zero."""
+    """Random biases around zero: multiples of `step` plus half a step."""
     return floats(
         ((np.rint(normal(rng, step.size, scale=0.1) / step) + 0.5) * step).reshape(1, -1, 1, 1)
     )
@@ -92,7 +92,7 @@ def build() -> ov.Model:
     x = quantise(op.add(x, y, name="residual"), -128, 127, 2.0**-5, "residual/fq")
     x = op.max_pool(x, [2, 2], [1, 1], [0, 0], [0, 0], [2, 2], name="pool").output(0)
 
-    # The mean of 49 values on a grid is never half way between two of its lines.
+    # The mean of 49 multiples of a step never lies exactly between two multiples.
     x = quantise(op.reduce_mean(x, ints([2, 3]), True, name="mean"), -128, 127, 2.0**-5, "mean/fq")
     x = op.reshape(x, ints([0, -1]), True)
     weights = signed_weights(rng, (CLASSES, CHANNELS), steps(rng, CLASSES, -6, -7), 50)

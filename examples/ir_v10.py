@@ -84,8 +84,8 @@ def build() -> ov.Model:
     x = prelu(rng, convolution(rng, x, 12, 16, "conv2"), 16, "conv2/prelu")
     small = op.relu(convolution(rng, x, 16, 24, "conv3", stride=2), name="conv3/relu")
 
-    # The coarse features come back to the size of the fine ones by a transposed convolution in
-    # groups.
+    # A transposed convolution in groups enlarges the coarse features to the size of the fine
+    # features.
     raised = op.group_convolution_backprop_data(
         small,
         floats(normal(rng, 8, 3, 2, 4, 4, scale=0.2)),

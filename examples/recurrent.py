@@ -73,7 +73,7 @@ def gru_both_ways(
 def lstm_backwards(
     rng: np.random.Generator, x: ov.Node, batch: ov.Node, lengths: ov.Node
 ) -> ov.Node:
-    """An LSTM from the last step to the first; its hidden state at the end of that, [batch, 16]."""
+    """An LSTM from the last step to the first. Returns the final hidden state, [batch, 16]."""
     lstm = op.lstm_sequence(
         x,
         initial_state(batch, 1, HIDDEN),
@@ -92,7 +92,7 @@ def lstm_backwards(
 def refine(
     rng: np.random.Generator, x: ov.Node, start: ov.Node, trips: ov.Node
 ) -> tuple[ov.Output, ov.Output]:
-    """Adds to a state at each step until its mean square passes a limit: the state, all squares."""
+    """A Loop that adds to a state until its mean square passes a limit: the state, all squares."""
     iteration = op.parameter([], ov.Type.i64, name="iteration")
     step = op.parameter(ov.PartialShape([-1, 1, FEATURES]), ov.Type.f32, name="step")
     state = op.parameter(ov.PartialShape([-1, HIDDEN]), ov.Type.f32, name="state")

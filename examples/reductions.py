@@ -43,10 +43,10 @@ def constant_axes(data: ov.Node, truth: ov.Node) -> list[ov.Node]:
 
 
 def run_time_axes(data: ov.Node, axis: ov.Node) -> list[ov.Node]:
-    """Axes that are inputs: two that are kept, and one that is dropped; both ranks stay known.
+    """Reductions with axes from an input: two axes that are kept, and one that is dropped.
 
-    The logical reductions are missing: OpenVINO reads them with such axes, but has no CPU kernel
-    for it.
+    The logical reductions are missing: OpenVINO reads them with such axes, but its CPU plugin
+    cannot run them.
     """
     pair = op.concat([axis, ints([2])], 0, name="axis_and_2")
     single = op.squeeze(axis, ints([0]), name="scalar_axis")
@@ -82,7 +82,7 @@ def special_axes(data: ov.Node, truth: ov.Node) -> list[ov.Node]:
 
 
 def integers(counts: ov.Node) -> list[ov.Node]:
-    """Negative and positive integers; their mean is an integer too."""
+    """Reductions of integers, negative and positive. ReduceMean also returns integers."""
     spread = op.add(
         op.multiply(counts, op.constant(np.array([7, -5, 3, -2], np.int32))),
         op.constant(np.int32(1)),

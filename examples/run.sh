@@ -3,7 +3,7 @@
 #
 #   bash examples/run.sh
 #
-# Installs irshape with OpenVINO into a virtual environment, .venv; PYTHON names the interpreter to use.
+# Installs irshape with OpenVINO into the virtual environment .venv. PYTHON can name the interpreter.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,7 +11,7 @@ for python in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11 pyth
     "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null && break
     python=
 done
-[ -n "$python" ] || { echo "this needs Python 3.11 to 3.14, which OpenVINO has wheels for; name one: PYTHON=… bash $0" >&2; exit 2; }
+[ -n "$python" ] || { echo "this needs Python 3.11 to 3.14, for which OpenVINO has wheels; name the interpreter: PYTHON=… bash $0" >&2; exit 2; }
 
 "$python" -m venv .venv
 bin=.venv/bin

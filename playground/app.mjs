@@ -1,11 +1,11 @@
-// The page: takes files or text, asks the worker, and shows what it answers. What comes from a
-// model is written as text, never as markup.
+// The page: reads files or pasted text, lets the worker check them, and shows the results. Texts
+// from a model are inserted as text, never as markup.
 
 const at = (id) => document.getElementById(id);
-const LIMIT = 1000; // findings and rows that are shown at once
+const LIMIT = 1000; // the maximum number of findings and rows on the page
 const LARGEST = 2 ** 30; // bytes of a .bin that fit beside Python in the memory of a page
 let given; // the model that the page shows: its name, its files, and a note about its weights
-let choices = 0; // how often a model was chosen: a list of files is read after it was chosen
+let choices = 0; // how often a model was chosen: the user may choose again before files are read
 let asked = 0;
 let worker;
 const waiting = new Map();
@@ -23,7 +23,7 @@ const script = `import ${JSON.stringify(new URL("worker.mjs", document.baseURI).
 const source = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
 
 function start() {
-  const name = new URL(".", document.baseURI).href; // a worker of a blob does not know the page
+  const name = new URL(".", document.baseURI).href; // a worker from a blob does not know this URL
   worker = new Worker(source, { type: "module", name });
   worker.onerror = (event) => failed(event.message || "the worker could not start");
   worker.onmessage = ({ data }) => {
@@ -48,7 +48,7 @@ function stage(text, state) {
   at("progress").hidden = state !== "loading" && state !== "busy";
 }
 
-/** The answer of the worker, as text. */
+/** Calls a Python function in the worker. Returns its result as text. */
 async function ask(name, values, sent) {
   const number = ++asked;
   const data = await new Promise((resolve) => {
@@ -57,10 +57,10 @@ async function ask(name, values, sent) {
   });
   waiting.delete(number);
   if (data.kind === "broken") {
-    // the interpreter ended; a new one would be another request
+    // Python ended; to start it again, the page would have to send requests
     worker.terminate();
     at("check").disabled = true;
-    stage("Python ended. Load the page again to go on.", "failed");
+    stage("Python ended. Reload the page to continue.", "failed");
     return JSON.stringify({ error: `Python ended: ${data.text.slice(0, 300)}` });
   }
   return new TextDecoder().decode(data.bytes);
@@ -89,7 +89,7 @@ async function read(list) {
   const others = read.filter(({ name }) => !name.endsWith(".bin"));
   const models = others.length > 1 ? others.filter(({ name }) => /\.(xml|onnx|json)$/i.test(name)) : others;
   if (models.length !== 1) {
-    say("Choose one model, and what belongs to it: its .bin, or the data of an .onnx.");
+    say("Choose one model, with its .bin or, for an .onnx, its external data.");
     return;
   }
   const { name } = models[0];
@@ -119,7 +119,7 @@ function say(text) {
   at("summary").textContent = text;
 }
 
-/** Takes away all that is shown: another model is chosen. */
+/** Clears the page, since the user has chosen another model. */
 function choose() {
   given = undefined;
   clear();
@@ -140,7 +140,7 @@ async function check(model) {
   if (ended()) return;
   clear();
   given = model;
-  say(`${model.name} is being checked.`);
+  say(`Checking ${model.name}`);
   const began = performance.now();
   const clock = setInterval(() => {
     if (given === model && at("status").dataset.state === "busy") {
@@ -215,7 +215,7 @@ function card(finding, lines) {
   return made;
 }
 
-/** What the other tabs show of a model, made when the tab is opened. */
+/** The contents of the other tabs. The page asks for them when the user opens the tab. */
 const PANELS = {
   async fix(name) {
     const answers = [await parsed("fix", [name, false]), await parsed("fix", [name, true])];
@@ -298,7 +298,7 @@ for (const [index, tab] of tabs.entries()) {
   };
 }
 
-// What a person does
+// Files, text and examples
 
 at("files").onchange = async ({ target }) => {
   const chosen = [...target.files];

@@ -1,4 +1,4 @@
-// Python with irshape in it. The worker of the page and the tests in Node use it alike.
+// Starts Python with irshape, for the worker of the page and for the tests in Node.
 
 export async function start(loadPyodide, options, archives, tell = () => {}) {
   tell("Starting Python");

@@ -1,10 +1,10 @@
 """Builds the playground: a static page that runs irshape in the browser.
 
-usage: python playground/make_page.py FOLDER [--pyodide FOLDER]
+usage: python playground/make_page.py FOLDER [--pyodide FOLDER] [--wheels FOLDER]
 
-Everything that the page needs is put into FOLDER, which any web server can serve. Pyodide comes
-from the npm package `pyodide`, what reads ONNX from the wheels `onnx` and `protobuf` of PyPI, each
-of the version below; with --pyodide and --wheels they are in folders, the package unpacked.
+Writes the page to FOLDER, which any web server can serve. Downloads Pyodide (the npm package
+`pyodide`), and the ONNX reader (the wheels `onnx` and `protobuf` from PyPI), in the versions below.
+--pyodide and --wheels name folders with the unpacked package and the wheels, to use them instead.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PYODIDE = "314.0.7"
 ONNX = "1.23.2"
 PROTOBUF = "7.36.2"
 WHEELS = "pyemscripten_2026_0_wasm32"
-"""The platform that this Pyodide is, as names of wheels have it."""
+"""The platform of this version of Pyodide, as in the names of wheels."""
 PARTS = (
     "pyodide.mjs",
     "pyodide.asm.mjs",
@@ -47,7 +47,7 @@ ONNX_PACKAGE = """\
 from . import defs, onnx_cpp2py_export
 from .onnx_ml_pb2 import *
 """
-"""The package `onnx` of the page: messages and schemas; the rest of it needs NumPy."""
+"""`onnx/__init__.py` for the page: only messages and schemas, since the rest needs NumPy."""
 PAGE = ("app.mjs", "engine.mjs", "worker.mjs", "style.css")
 EXAMPLES = (
     "keep_dims_forgotten.xml",
@@ -56,7 +56,7 @@ EXAMPLES = (
     "keep_dims_misspelt.xml",
     "axes_missing.xml",
 )
-"""Layers of examples/layers/wrong that the page offers."""
+"""The files in examples/layers/wrong that the page offers as examples."""
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {scripts}; worker-src 'self' blob:; "
     "style-src 'self' {styles}; connect-src 'self'; img-src data:; base-uri 'none'; "
@@ -65,7 +65,7 @@ POLICY = (
 
 
 def archive(path: Path) -> None:
-    """The package as it stands in a wheel, and the module of the playground."""
+    """Writes a zip file with the package irshape and the module playground.py."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
         for file in sorted((ROOT / "irshape").rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts and file.suffix != ".pyi":
@@ -74,7 +74,7 @@ def archive(path: Path) -> None:
 
 
 def onnx_archive(path: Path, wheels: Path) -> None:
-    """What reads ONNX: parts of the wheels of `onnx` and `protobuf` in a folder."""
+    """Writes a zip file with the ONNX reader, from the wheels `onnx` and `protobuf` in a folder."""
     with zipfile.ZipFile(path, "w") as out:
         _write(out, "onnx/__init__.py", ONNX_PACKAGE.encode())
         for wheel in sorted(wheels.glob("*.whl")):
@@ -89,13 +89,13 @@ def _write(out: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 
 def _add(out: zipfile.ZipFile, file: Path, name: str) -> None:
-    """Adds a file with a fixed date, so that the same sources give the same archive."""
+    """Adds a file with a fixed date: the same sources give the same archive."""
     _write(out, name, file.read_bytes())
 
 
 def policy() -> str:
-    """The Content-Security-Policy. The page of `irshape view`, which is shown in a frame, inherits
-    it: its scripts and its style are named by their hashes."""
+    """Returns the Content-Security-Policy. A frame with the page of `irshape view` inherits it, so
+    it contains the hashes of the scripts and the style of that page."""
     from irshape.view.page import page
     from irshape.view.showing import Subject
 
@@ -122,14 +122,14 @@ def index() -> str:
 
 
 def fetch(folder: Path) -> Path:
-    """Pyodide from npm's registry, unpacked."""
+    """Downloads Pyodide from the npm registry. Returns the folder of the unpacked package."""
     subprocess.run(["npm", "pack", "--silent", f"pyodide@{PYODIDE}"], cwd=folder, check=True)
     subprocess.run(["tar", "-xzf", f"pyodide-{PYODIDE}.tgz"], cwd=folder, check=True)
     return folder / "package"
 
 
 def fetch_wheels(folder: Path) -> Path:
-    """The wheels of `onnx` and `protobuf` from PyPI."""
+    """Downloads the wheels `onnx` and `protobuf` from PyPI. Returns their folder."""
     wheels = folder / "wheels"
     options = ["--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(wheels)]
     options += ["--python-version", "3.14", "--platform", WHEELS, "--platform", "any"]
@@ -140,7 +140,7 @@ def fetch_wheels(folder: Path) -> Path:
 
 
 def build(folder: Path, pyodide: Path, wheels: Path) -> None:
-    """Writes the page. pyodide: the npm package, unpacked; wheels: those of `fetch_wheels`."""
+    """Writes the page. pyodide: the folder of the unpacked npm package."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "pyodide").mkdir(parents=True)
     for name in PAGE:

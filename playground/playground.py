@@ -1,7 +1,7 @@
-"""What the playground's worker asks of irshape. Runs in Pyodide, with Python alone.
+"""The functions of irshape that the playground calls. Runs in Pyodide, without NumPy.
 
-Every answer is bytes of JSON; `validate` answers with the report exactly as `irshape validate
---format json` prints it.
+All functions except `put` return bytes: `view` those of an HTML page, all others those of JSON, and
+any function, if it fails, those of `{"error": …}`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ json._default_decoder = json.JSONDecoder()  # type: ignore[attr-defined]
 
 FOLDER = "/models"
 SHIM = "History.prototype.replaceState = function () {};"
-"""Runs first in the frame with the graph, whose document has no address that could change."""
+"""The first script in the frame with the graph. The frame has no URL that the page could change."""
 DOWNLOADS = 30_000_000
-"""Largest file, in bytes, whose diff the page shows and whose corrected text it saves."""
+"""The largest size of a file, in bytes, for which `fix` returns a diff and the corrected file."""
 
 
 def put(name: str, data: Any, first: bool) -> None:
-    """Writes a file; the first of several empties the folder."""
+    """Writes a file for the other functions. first: remove all earlier files."""
     if first:
         os.chdir("/")  # a folder that is worked in cannot be removed
         shutil.rmtree(FOLDER, ignore_errors=True)
@@ -39,12 +39,12 @@ def put(name: str, data: Any, first: bool) -> None:
 
 
 def validate(name: str, weights: str) -> bytes:
-    """The report on a file, as the command prints it."""
+    """Returns what `irshape validate --format json` prints, byte for byte."""
     return _told(render(irshape.validate(name, weights=weights), "json"))
 
 
 def fix(name: str, unsafe: bool) -> bytes:
-    """The corrections: a diff, the findings that they remove, and the corrected file in Base64."""
+    """Returns the diff, the corrected file in Base64, the fixed findings, and how many are left."""
     fixes = irshape.fix(name, weights=_beside(name), unsafe=unsafe)
     large = len(fixes.original) > DOWNLOADS
     answer = {
@@ -57,13 +57,13 @@ def fix(name: str, unsafe: bool) -> bytes:
 
 
 def infer(name: str) -> bytes:
-    """Every output port as `irshape infer --format json` has it."""
+    """Returns the data that `irshape infer --format json` prints."""
     model = irshape.load(name, weights=_beside(name))
     return _told(json.dumps(irshape.infer(model).to_dict()))
 
 
 def view(name: str) -> bytes:
-    """The page that `irshape view` writes."""
+    """Returns the page that `irshape view` writes, with `SHIM`."""
     from irshape.view.page import page
     from irshape.view.showing import Subject
 
@@ -72,17 +72,17 @@ def view(name: str) -> bytes:
 
 
 def listing(name: str) -> bytes:
-    """The lines to which findings refer; for a binary file, those of its listing."""
+    """Returns the lines of the text to which findings of a binary file refer: its listing."""
     source = irshape.load(name, weights=_beside(name)).source
     return _told(json.dumps({"lines": source.data.decode(source.encoding, "replace").split("\n")}))
 
 
 def called(function: str, *arguments: Any) -> bytes:
-    """Calls one of the functions above; what goes wrong is `{"error": …}`."""
+    """Calls a function of this module. Returns `{"error": …}` if the function fails."""
     try:
         answer: bytes = globals()[function](*arguments)
     except ModuleNotFoundError as error:
-        return _error(f"this needs the Python package {error.name}, which is not in this page")
+        return _error(f"this needs the Python package {error.name}, which this page lacks")
     except (irshape.LoadError, OSError, ValueError) as error:
         return _error(str(error))
     except Exception as error:  # the page goes on

@@ -1,4 +1,4 @@
-// Runs Python beside the page, so that the page answers while a model is checked.
+// Runs Python in a worker, so the page stays responsive while irshape checks a model.
 
 const base = self.location.protocol === "blob:" ? self.name : new URL(".", self.location).href;
 

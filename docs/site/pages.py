@@ -74,7 +74,7 @@ def home_of(path: str) -> str | None:
 
 
 def staged(path: Path, folder: Path) -> str:
-    """Returns a document with links to pages of the site. Copies files to which it links."""
+    """Returns a document, with its links changed to pages of the site. Copies linked files."""
     here = path.parent.relative_to(ROOT).as_posix()
     page = home_of(path.relative_to(ROOT).as_posix())
     assert page is not None, path
@@ -241,8 +241,8 @@ def operation_pages(folder: Path) -> None:
         "",
         "Every version of every operation has a page: its attributes, inputs and constraints, the",
         "shapes that follow from them, the releases that read it, and a program that builds it.",
-        "`irshape ops TYPE` prints the same at a terminal. The number of comparisons is that of",
-        "the rows of the differential tests.",
+        "`irshape ops TYPE` prints the same at a terminal. The last column counts the cases of the",
+        "differential tests, which compare irshape with OpenVINO.",
         "",
         "| operation | opsets | category | evaluated | comparisons with OpenVINO |",
         "|---|---|---|---|---|",
@@ -296,7 +296,7 @@ def operation_page(cls: type[Operation]) -> str:
         _table(
             ("sizes that must be equal", "rule"),
             [(each["message"], _rule_link(each["rule"])) for each in row["constraints"]],
-            empty="None between the declared sizes of inputs.",
+            empty="No sizes of inputs must be equal.",
         ),
     ]
     if not row["library"]:
@@ -309,7 +309,7 @@ def _releases(cls: type[Operation], row: dict[str, Any]) -> str:
         return f"An operation of {row['library']} since {row['introduced']}."
     year, minor = OPSETS[cls.since]
     release = dict(cls.released).get(cls.since, f"{year}.{minor}")
-    return f"In {_span(row)}. OpenVINO reads it since {release}."
+    return f"Part of {_span(row)}. OpenVINO {release} and later read it."
 
 
 def _default(entry: dict[str, Any]) -> str:
@@ -337,7 +337,7 @@ def _shapes(cls: type[Operation]) -> list[str]:
     ]
     return [
         rubric("Shapes"),
-        "Inferred for layers of the tests:",
+        "Examples from the tests, with the inferred outputs:",
         _table(("attributes", "inputs", "outputs"), cells),
     ]
 
@@ -390,7 +390,7 @@ def api_pages(folder: Path) -> None:
 
 
 ALIASES = ("Array", "__version__", "op")
-"""Names for which `getdoc` would return the documentation of their value's class."""
+"""Names whose values have no docstring of their own: `getdoc` would return that of the class."""
 
 
 def _functions_page(names: list[str]) -> str:
@@ -420,9 +420,9 @@ def _other_names(names: list[str]) -> str:
 
 
 def documented_assignment(name: str, module: ModuleType) -> tuple[str, str]:
-    """Returns what `module` assigns to a name that is no function or class, and the text beneath.
+    """Returns the value that `module` assigns to a name, as source, and the docstring below it.
 
-    Raises `LookupError` for a name without a text.
+    Raises `LookupError` for a name without a docstring.
     """
     blocks = [ast.parse(inspect.getsource(module)).body]
     blocks += [node.body for node in blocks[0] if isinstance(node, ast.If)]  # TYPE_CHECKING
@@ -435,7 +435,7 @@ def documented_assignment(name: str, module: ModuleType) -> tuple[str, str]:
                 value = ast.unparse(node.value)  # type: ignore[attr-defined]
                 if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
                     return value, re.sub(r"\s+", " ", str(after.value.value)).strip()
-                raise LookupError(f"{module.__name__}.{name} has no text that describes it")
+                raise LookupError(f"{module.__name__}.{name} has no docstring")
     raise LookupError(f"{module.__name__}.{name} is assigned nowhere")
 
 

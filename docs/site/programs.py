@@ -34,7 +34,7 @@ MOST_NUMBERS = 24
 WIDTH = 92
 """The largest desirable number of columns of a line in a program."""
 TRIES = 40
-"""How many rows are tried for one version, beginning with the shortest programs."""
+"""How many programs to try for one version, the shortest first."""
 
 WRITTEN: dict[tuple[str, int], str] = {
     ("Const", 1): """\
@@ -122,7 +122,7 @@ def program(operation: type[Operation]) -> Program:
     if key in WRITTEN:
         return executed(operation, WRITTEN[key])
     texts = [text for case in rows()[operation] if (text := written(case, operation))]
-    refused = "none can be written as a call"
+    refused = "no row can be written as a call"
     for text in sorted(dict.fromkeys(texts), key=_shortness)[:TRIES]:
         try:
             return executed(operation, text)
@@ -139,7 +139,7 @@ def _shortness(text: str) -> tuple[bool, bool, bool, int]:
 
 
 def executed(operation: type[Operation], lines: str) -> Program:
-    """Runs the lines and saves the graph."""
+    """Runs the lines. Returns the program with its output and the XML of the layer."""
     names = "Graph, op" if re.search(r"(?<![a-z.])op\.", lines) else "Graph"
     head = "import numpy as np\n\n" if "np." in lines else ""
     text = f"{head}from irshape import {names}\n\ngraph = Graph()\n{lines}"
@@ -164,7 +164,7 @@ def executed(operation: type[Operation], lines: str) -> Program:
 
 
 def _end_of_layer(xml: str) -> int:
-    """Returns the end of the XML element with which a text begins."""
+    """Returns the position after the first XML element of a text, which begins with `<layer`."""
     depth = 0
     for tag in re.finditer(r"<(/?)layer\b[^>]*?(/?)>", xml):
         depth += -1 if tag[1] else 0 if tag[2] else 1
@@ -183,7 +183,7 @@ def _outdented(xml: str) -> str:
 
 
 def written(case: Case, operation: type[Operation]) -> str | None:
-    """Returns the lines that add the layer of a row; None if a call cannot express the row."""
+    """Returns program lines that add the layer of a row; None if no single call can do so."""
     if case.extra_xml or case.edit or case.known or operation.bodies:
         return None
     if issubclass(operation, LibraryOperation):
@@ -239,7 +239,7 @@ def _feeding_layer(node: Node, name: str, lines: list[str], names: dict[int, str
 
 
 def _numbers(constant: Const) -> str:
-    """Returns the values of a constant as Python text. Raises `ValueError` for many values."""
+    """Returns the values of a constant as Python text, or raises `ValueError` if there are many."""
     sizes = constant.shape
     count = 1
     for size in sizes:
@@ -273,7 +273,7 @@ def _attributes(texts: dict[str, str], operation: type[Operation]) -> list[str]:
 
 
 def shape_rows(operation: type[Operation], most: int = 6) -> list[ShapeRow]:
-    """Returns what irshape infers for rows of a version that have different kinds of shapes."""
+    """Returns inferred shapes for up to `most` rows that test a version, each of another kind."""
     chosen: dict[str, ShapeRow] = {}
     tries = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -300,7 +300,7 @@ def _short(listed: list[Case]) -> list[Case]:
 
 
 def _form(case: Case) -> str:
-    """Returns a key that is equal for rows with the same attributes and kinds of input shapes."""
+    """Returns the kind of a row: the names of its attributes, and the kinds of its input shapes."""
     shapes = [item.shape for item in case.inputs if isinstance(item, Data)]
     kinds = []
     for shape in shapes:
@@ -314,7 +314,7 @@ def _form(case: Case) -> str:
 
 
 def _inferred(path: Path, case: Case) -> ShapeRow | None:
-    """Returns the types and shapes around the tested layer; None if irshape refuses it."""
+    """Returns the types and shapes of a row's tested layer; None if irshape refuses the layer."""
     try:
         model = irshape.load(path)
     except irshape.LoadError:

@@ -1,9 +1,9 @@
-"""Writes the pages of this folder, made from real runs; needs numpy.
+"""Writes the pages of this folder. Needs numpy.
 
 usage: python examples/pages/make.py [--measure]
 
-The results of runs, *.json, are kept beside the pages, since they depend on the processor;
---measure runs the models again, which needs openvino.
+Some pages show results of runs. These results depend on the processor, so they are stored here as
+*.json; --measure runs the models again, which needs openvino.
 """
 
 import os
@@ -43,7 +43,7 @@ def call(*arguments: str) -> str:
 
 
 def buckets(folder: Path) -> None:
-    """Distances as buckets, as in attention with relative positions.
+    """Writes a model that sorts distances into buckets, as attention with relative positions does.
 
     OpenVINO's CPU plugin rounds the quotient towards zero, where the specification rounds down.
     """
@@ -61,7 +61,7 @@ def buckets(folder: Path) -> None:
 
 
 def changed(folder: Path) -> None:
-    """The classifier as a later export of it could be."""
+    """Writes a changed classifier: another activation, another axis of SoftMax."""
     graph = irshape.Graph.load(folder / "classifier.xml")
     relu = next(layer for layer in graph.layers if layer.type == "ReLU")
     relu.outputs[0].replace_uses(op.swish(relu.inputs[0].source, name="stem/swish"))
@@ -72,7 +72,7 @@ def changed(folder: Path) -> None:
 
 
 def broken(folder: Path) -> None:
-    """The classifier with a weight that is not turned: it has another size than its input."""
+    """Writes a classifier whose last MatMul lacks a transposition, so its inputs do not fit."""
     text = (folder / "classifier.xml").read_text(encoding="utf-8")
     head, turned, tail = text.rpartition('transpose_b="true"')
     assert turned

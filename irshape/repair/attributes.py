@@ -20,7 +20,7 @@ MOST_RENAMED = 64
 
 
 def attributes(sites: Sites, finding: Finding) -> Iterator[Change]:
-    """Yields other values for the attribute that a finding names, or for all attributes."""
+    """Yields other values for the attribute that a finding names; if it names none, for all."""
     site = sites.of(finding.layer)
     operation = None if site is None else site.operation
     if site is None or operation is None:
@@ -99,7 +99,7 @@ def _cost(layer: Layer, alternative: Alternative) -> float:
 
 
 def _nearness(one: object, other: object) -> float | None:
-    """Returns 1 for equal integers or lists, less the farther apart they are; None for others."""
+    """Returns 1 for equal integers or lists, and less for different ones; None for other types."""
     if isinstance(one, int) and isinstance(other, int):
         return 1 / (1 + abs(one - other))
     if isinstance(one, tuple) and isinstance(other, tuple) and one and len(one) == len(other):
@@ -109,7 +109,7 @@ def _nearness(one: object, other: object) -> float | None:
 
 
 def names(sites: Sites, finding: Finding) -> Iterator[Change]:
-    """Yields changes that rename an attribute unknown to its operation, or that remove it."""
+    """Yields similar names for an attribute unknown to its operation or, without any, removal."""
     site, written = sites.of(finding.layer), finding.fault.at
     operation = None if site is None else site.operation
     if site is None or operation is None:

@@ -27,13 +27,13 @@ Applicability = Literal["safe", "unsafe", "display"]
 
 
 class Words(NamedTuple):
-    """The texts for a kind of change. By default, an attribute changes."""
+    """The texts for a kind of change. The defaults describe a changed attribute."""
 
     replace: str = '{subject}="{after}" in place of "{before}"'
     wrong: str = '{subject}="{before}" should be "{after}"'
-    """The cause that the change of a value points to."""
+    """The text for the cause, if the change replaces something."""
     part: str = '{subject}="{part}"'
-    """What is added or removed."""
+    """The text for a part that the change adds or removes."""
 
 
 _ATTRIBUTE: Final = Words()
@@ -61,15 +61,15 @@ class Change(NamedTuple):
     """The offset of the changed element or attribute."""
     layer: Layer | None
     subject: str
-    """The name of the changed attribute, or `edge`."""
+    """The name of the changed attribute, or of the part that changes, e.g. `edge`."""
     before: str | None
     """The old text; None if something is added."""
     after: str | None
     """The new text; None if something is removed."""
     cost: float = 1.0
-    """Of changes that remove as many findings, the one with the lowest cost is the likeliest."""
+    """If several changes remove equally many findings, the lowest cost is the likeliest."""
     exact: bool = False
-    """Whether the layer then infers exactly what its ports declare. Such changes are likelier."""
+    """Whether the change gives the layer exactly the outputs that its ports declare."""
     decided: str = ""
     """The reason why no other change is possible; empty if others are possible.
 
@@ -92,7 +92,7 @@ class Change(NamedTuple):
         return _WORDS.get(self.kind, _ATTRIBUTE)
 
     def written(self, added: str, removed: str, replaced: str) -> str:
-        """Returns the text for what the change does, with the facts of the change filled in."""
+        """Returns the text for an added, removed or replaced part, with the facts filled in."""
         subject, before, after = self.subject, self.before, self.after
         form = added if before is None else removed if after is None else replaced
         part = self.words.part.format(subject=subject, part=after if before is None else before)
@@ -117,7 +117,7 @@ class Lead(NamedTuple):
     """A finding to report, with what the search for its causes found."""
 
     finding: Finding
-    """Its `related` findings are those that the likeliest cause removes with it."""
+    """Its `related` are the other findings that the likeliest cause removes."""
     causes: tuple[Cause, ...] = ()
     """At most three, likeliest first."""
     tried: tuple[Trial, ...] = ()

@@ -1,4 +1,4 @@
-"""Proposes another type, shape, size or offset of a Const. Other values are only shown."""
+"""Proposes another type, shape, size or offset of a Const. Only shows other values of a Const."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .site import Site, Sites
 from .weights import ALIGNMENT
 
 MOST_VALUES = 8
-"""The largest number of elements of a constant for which other values are proposed."""
+"""irshape proposes other values only for constants of at most this many elements."""
 
 
 def constants(sites: Sites, finding: Finding) -> Iterator[Change]:
@@ -42,10 +42,10 @@ def constants(sites: Sites, finding: Finding) -> Iterator[Change]:
 
 
 def _values(sites: Sites, site: Site) -> Iterator[Change]:
-    """Yields values of a small constant with which the shapes of the layer that it feeds would be
-    as declared.
+    """Yields other values of small constants that feed a layer: values that give its outputs the
+    shapes that its ports declare.
 
-    Yields nothing if another value of an attribute would have the same effect.
+    Yields nothing if another value of an attribute of the layer does so, too.
     """
     operation, layer = site.operation, site.layer
     known = sites.context.shared(fitting_values, layer)
@@ -141,7 +141,7 @@ def _place(sites: Sites, site: Site, finding: Finding) -> Iterator[Change]:
 
 
 def _gaps(sites: Sites, layer: Layer, size: int) -> list[int]:
-    """Returns the offsets of gaps of exactly `size` bytes that no other constant uses."""
+    """Returns the offsets of gaps of exactly `size` bytes between the other constants."""
     context = sites.context
     stored = context.model.weights
     taken = {

@@ -47,7 +47,7 @@ class Diagnosis:
 
     @property
     def findings(self) -> list[Finding]:
-        """If one change removes several findings, the first finding has the others as `related`."""
+        """Of several findings that one change removes, the gravest has the others as `related`."""
         return [each.finding for each in self.leads]
 
     @property

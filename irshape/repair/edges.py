@@ -20,7 +20,7 @@ from .spellings import likeness
 MOST_SOURCES = 4
 """The largest number of outputs that are tried for an input."""
 MOST_EXCHANGED = 16
-"""The largest number of inputs of a layer among which exchanges are tried."""
+"""irshape tries exchanges only among this many inputs of a layer, the first ones."""
 MOST_UNFED = 4
 """If more inputs than this have no edge, irshape proposes no edges: many were probably lost."""
 MOST_CYCLIC = 32
@@ -74,7 +74,7 @@ def sources(sites: Sites, finding: Finding) -> Iterator[Change]:
 
 
 def _exchanges(sites: Sites, site: Site) -> Iterator[Change]:
-    """Yields changes that exchange two inputs if each declares what the other input gets."""
+    """Yields exchanges of two inputs, where each port declares what the other one gets."""
     layer, layers = site.layer, site.result.body.layers
     fed = [
         (index, port, layers[source[0]].outputs[source[1]])
@@ -122,8 +122,8 @@ def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
 def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator[Change]:
     """Yields changes that connect an input to another output that declares the same type and shape.
 
-    No change closes a cycle. edge: the wrong edge into the input, or None. With an edge, tries
-    outputs of other layers than its `from-layer` only if they are unused or have its `from-port`.
+    No change closes a cycle. edge: the wrong edge into the input, or None. Skips an output that
+    feeds another input and has neither the `from-layer` nor the `from-port` of this edge.
     """
     result, port = site.result, site.layer.inputs[index]
     layers, outputs = result.body.layers, sites.context.shared(Outputs, result)
@@ -235,7 +235,7 @@ def _added(
 
 
 def edges(sites: Sites, finding: Finding) -> Iterator[Change]:
-    """Yields changes of a faulty edge or an edge in a cycle, and edges for unconnected inputs."""
+    """Yields changes of a faulty edge or of a cycle's edges, and edges for unconnected inputs."""
     at_edge = sites.edge_of(finding)
     if at_edge is None:
         site = sites.of(finding.layer)
@@ -287,7 +287,7 @@ def _removed(sites: Sites, result: BodyResult, edge: Edge, finding: Finding) -> 
 
 
 def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Change]:
-    """Yields other outputs for the inputs that connect the layers of a cycle."""
+    """Yields changes that connect an input in a cycle to another output."""
     cyclic = result.wiring.cyclic
     for position in sorted(cyclic)[:MOST_CYCLIC]:
         site = Site(sites, result, position)

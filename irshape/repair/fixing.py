@@ -46,7 +46,8 @@ class Fixes:
     """The changes that fix a file, before they are written to the file.
 
     `fixed`: the findings that the changes remove, with line numbers of the original file.
-    `remaining`: all other findings, with line numbers of the fixed text.
+    `remaining`: the other findings, except those of `spared` codes, with line numbers of the fixed
+    text.
     """
 
     def __init__(self, source: Source) -> None:
@@ -109,7 +110,7 @@ def fix(
     settings: Settings = PLAIN,
     spared: frozenset[str] = frozenset(),
 ) -> Fixes:
-    """Returns the fixes of one file. spared: the codes whose findings are not fixed in this file.
+    """Returns the fixes of one file. spared: codes whose findings are neither fixed nor listed.
 
     Raises `OSError` if the file cannot be opened, `NotFixableError` if it is not an IR.
     """
@@ -166,7 +167,7 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
     """Fixes a model in rounds, and returns all fixes. edited: the text with the edits so far.
 
     Undoes a round that increases the number of errors and warnings, except a round that only fixes
-    ports, since it may reveal further findings.
+    ports: correct ports may reveal further findings.
     """
     first = diagnosis = diagnose(model, how.settings)
     fixes = Fixes(source)

@@ -96,6 +96,6 @@ def versions(sites: Sites, finding: Finding) -> Iterator[Change]:
 
 
 def _written_number(version: str) -> int | None:
-    """Returns the number after `opset`, also of no opset (`opset0`); None for other versions."""
+    """Returns the number after `opset`, even if no such opset exists; None for other versions."""
     digits = version.removeprefix("opset")
     return int(digits) if digits != version and digits.isdecimal() and len(digits) < 4 else None

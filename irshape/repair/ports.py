@@ -1,6 +1,6 @@
 """Changes declared ports to the types and shapes that OpenVINO infers.
 
-OpenVINO ignores the declarations of ports, so the changes affect no result.
+OpenVINO ignores the declarations of ports: the changes do not affect what it computes.
 """
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ def port_edits(
 
     The edits of an output port include those of the inputs that it feeds. Returns no edits if an
     error makes the edges uncertain. Also returns none if no error or warning is about ports and no
-    Parameter was edited. evidence: layers with ports that show a cause, and therefore stay as they
-    are.
+    Parameter was edited. evidence: layers whose ports do not change, since they may be right.
     """
     edited = any(map(_of_edited_input, findings))
     if not edited and not asks_for_ports(findings):
@@ -103,10 +102,10 @@ def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
 
 
 def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
-    """Returns the layers from which a layer that refuses its inputs may get a wrong type or shape.
+    """Returns the layers that may give a layer in `refusing` the types or shapes that it refuses.
 
-    These are producers with declared ports that contradict the inferred ones, their producers with
-    such ports, and so on. Since OpenVINO refuses the file, these ports may be right.
+    These are its producers whose declared ports contradict the inferred types and shapes, their
+    producers with such ports, and so on. Since OpenVINO refuses the file, the ports may be right.
     """
     leading: set[Layer] = set()
     for part in result.walk():
@@ -150,7 +149,7 @@ def further_contradictions(context: Context, reported: list[Finding]) -> Iterato
                 continue
             port = layer.outputs[each.position]
             said, there = str(each.declared.shape), str(each.inferred.shape)
-            message = f"declared {said}, but irshape infers {there} without any declared ports"
+            message = f"declared {said}, but without declared ports irshape infers {there}"
             fault = Fault(OUTPUT_SHAPE_MISMATCH, message, "", there, said)
             yield Finding(fault, port.offset, layer, ("output", port.id))
 

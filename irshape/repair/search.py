@@ -29,8 +29,8 @@ findings, it tries only changes of notations and names, and does not read the fi
 MOST_READINGS = 8
 """The largest number of times that the file is read again, for all findings together."""
 MOST_READ = 60_000
-"""The largest number of layers and findings in all repeated readings. One reading is always
-allowed."""
+"""The largest number of layers and findings in all repeated readings together. One reading is
+always allowed."""
 
 
 def search(
@@ -85,8 +85,8 @@ class _Search:
         self._put(causes)
 
     def _candidates(self, finding: Finding, *, cheap: bool) -> list[Change]:
-        """Returns the changes that may remove a finding, each once, likeliest first. Of changes
-        that are as likely, the one proposed last comes first."""
+        """Returns the changes that may remove a finding, each once, likeliest first. Of equally
+        likely changes, the one proposed last comes first."""
         rule = rule_of(finding.rule)
         makers = {
             suspect: SUSPECTS[suspect]
@@ -126,8 +126,8 @@ class _Search:
         return proven
 
     def _put(self, causes: list[Cause]) -> None:
-        """Records causes, likeliest first, under one finding: the most severe that all causes
-        explain. Lists with it the other findings that the likeliest cause explains."""
+        """Records causes, likeliest first, under the most severe finding that all of them remove.
+        The other findings that the likeliest cause removes become `related` findings."""
         explained = set(causes[0].explained)
         for finding in explained & self.leads.keys():
             whole = {finding, *self.leads[finding].finding.related}
@@ -146,7 +146,7 @@ class _Search:
     def _applicability(
         self, change: Change, gone: tuple[Finding, ...], *, alone: bool
     ) -> Applicability:
-        """alone: whether no other change for the finding is decided."""
+        """alone: whether `decided` gives a reason in exactly one of the changes for the finding."""
         fixable = self.sites.context.model.format.is_ir
         if not change.edits or change.guess or not fixable:
             return "display"
@@ -196,7 +196,7 @@ class _Search:
 def _trial(change: Change, outcome: Outcome | None, finding: Finding) -> Trial:
     """Returns a change that was tried for a finding, with its outcome in words, for `--trace`."""
     if outcome is None:
-        text = "not tried: the file has been read as often as the limit allows"
+        text = "not tried: the file would have to be read again, which a limit forbids"
     elif finding not in outcome.explained:
         text = f"rejected: the finding stays; {counted(len(outcome.new), 'new finding')}"
     elif outcome.new:

@@ -21,8 +21,8 @@ def folded(word: str) -> str:
 
 
 def one_letter_off(one: str, other: str) -> bool:
-    """Returns whether two words differ by one letter that is missing, extra, wrong, or swapped with
-    the next. Case does not matter."""
+    """Returns whether two words are equal, or one letter is missing, extra, wrong, or swapped with
+    the next. Ignores case, `-` and `_`."""
     one, other = folded(one), folded(other)
     if one == other:
         return True
@@ -71,8 +71,7 @@ def renoted(attribute: Attribute, text: str) -> str | None:
 
 
 def respelt(attribute: Attribute, text: str) -> str | None:
-    """Returns the only allowed word that is one letter off the text; None if there is none or
-    several."""
+    """Returns the only allowed word that is one letter off; None if there is none or several."""
     kind = attribute.kind
     if isinstance(kind, Choice):
         return only_word(text, kind.words)

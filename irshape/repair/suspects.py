@@ -22,7 +22,7 @@ class Maker(NamedTuple):
     changes: Callable[[Sites, Finding], Iterator[Change]]
     """Yields the changes to try for a finding."""
     cheap: bool = False
-    """Whether `changes` is fast, so that it runs even for many findings at one element."""
+    """Whether `changes` is fast, so that it runs even after `MOST_SEARCHED` findings of a file."""
     of_layer: bool = False
     """Whether the findings depend only on the attributes and inputs of the layer they are about."""
 

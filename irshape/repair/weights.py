@@ -22,8 +22,8 @@ MOST_ELEMENTS = 1024
 
 
 def cause_of(sites: Sites) -> Cause | None:
-    """Returns a cause, with the findings that it explains, if the .bin is cut off or another
-    model's."""
+    """Returns a cause, with the findings that it explains, if the .bin is cut off or belongs to
+    another model."""
     context, graver = sites.context, sites.graver
     weights = context.model.weights
     if weights is None or weights.state != "ready" or len(context.constants) < 2:
@@ -58,10 +58,8 @@ def cause_of(sites: Sites) -> Cause | None:
 
 
 def _in_order(context: Context, size: int) -> bool:
-    """Returns whether a constant that ends past the .bin begins directly after another constant.
-
-    If several constants end past the .bin, returns True without this check.
-    """
+    """Returns whether the .bin must be too short: several constants end past it, or the only such
+    constant has the right size and begins directly after another constant."""
     ends = [0, *(each.offset + each.size for _, each in context.constants)]
     beyond = [each for _, each in context.constants if each.offset + each.size > size]
     return len(beyond) > 1 or all(
@@ -72,8 +70,8 @@ def _in_order(context: Context, size: int) -> bool:
 
 
 def _senseless(sites: Sites) -> set[Layer]:
-    """Returns the integer constants with few elements but absurdly large numbers that feed a layer
-    with an error or a warning."""
+    """Returns the small integer constants that contain absurdly large numbers and feed a layer with
+    an error or a warning."""
     context, wrong = sites.context, {each.layer for each in sites.graver}
     beyond_use = {
         layer

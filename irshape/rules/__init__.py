@@ -93,7 +93,7 @@ def rule_named(name: str) -> type[Rule]:
 
 
 def rule_of(rule_id: RuleId) -> type[Rule] | None:
-    """Returns the rule with an id; None without one, e.g. for faults of a plugin's operation."""
+    """Returns the rule with an id; None if no rule has it, e.g. an id of a plugin's operation."""
     rule = _by_name().get(rule_id.code)
     return rule if rule is not None and rule.id == rule_id else None
 

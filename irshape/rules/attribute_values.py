@@ -15,7 +15,7 @@ Places = dict[Layer, tuple[BodyResult, int]]
 
 
 def places(context: Context) -> Places:
-    """Maps each layer to the inference result of the body around it, and its index in this body."""
+    """Maps each layer to a pair: the inference result of its body, and its index in this body."""
     return {
         layer: (result, position)
         for result in context.results.values()
@@ -48,9 +48,9 @@ def fitting_values(context: Context, layer: Layer) -> tuple[Alternative, ...]:
 
 
 def deciding_attributes(context: Context, layer: Layer) -> str:
-    """Returns text such as ` with keep_dims=false`, for a message.
+    """Names the attributes that may be wrong, for a message, e.g. ` with keep_dims=false`.
 
-    It names attributes that may be wrong: another value would give the declared shapes.
+    With another value of such an attribute, the outputs would have the declared shapes.
     """
     named = {each.attribute.name: each for each in context.shared(fitting_values, layer)}
     shown = []

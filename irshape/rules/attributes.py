@@ -1,4 +1,4 @@
-"""IR3xx: attributes of layers, compared with their declarations."""
+"""IR3xx: attributes of layers, compared with those that the operations have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defines `Rule`, the base class of rules: documentation, check, and parts of files to suspect."""
+"""Defines `Rule`, the base class of the rules of `irshape validate`."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ class Rule:
     """The part of a model that an error of this rule makes uncertain.
 
     `values`: types, shapes or bytes. `layer`: also the outputs of the layer with the error.
-    `wiring`: also all edges. irshape computes such a model only if the user forces it. `irshape
-    fix` does not change ports that depend on an uncertain layer or on uncertain edges.
+    `wiring`: also all edges. With such an error, irshape computes the model only if the user forces
+    it. `irshape fix` changes no ports that depend on an uncertain layer or uncertain edges.
     """
 
     def __init_subclass__(cls) -> None:

@@ -6,12 +6,12 @@ from .base import Rule
 
 
 class ValueDifference(Rule):
-    """A layer computes values that differ from those that it is compared with.
+    """A layer or a model computes other values than on the other side of a comparison.
 
     ## What it does
     In the reports of `irshape crosscheck` and `irshape compare`, reports each output of a layer
-    that differs by more than the tolerance if the layer gets equal inputs on both sides. Also
-    reports each output of the model that differs. `irshape validate` runs no models.
+    that differs by more than the tolerance, although the inputs of the layer are equal on both
+    sides. Also reports each output of the model that differs. `irshape validate` runs no models.
 
     ## Why it matters
     The device computes the model differently, or the two models are not equivalent.

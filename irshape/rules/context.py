@@ -175,15 +175,15 @@ class Context:
         return grouped
 
     def observed(self, kind: type[T]) -> list[tuple[Layer, T]]:
-        """Returns the inference records of a class, e.g. every `Mismatch`, each with its layer."""
+        """Returns the inference records of the class `kind`, e.g. `Mismatch`, with their layers."""
         return self._observations.get(kind, [])
 
     @cached_property
     def reported(self) -> dict[RuleId, list[Finding]]:
         """The faults that the file reader and shape inference report, by rule.
 
-        If the reader of another format, e.g. ONNX, refuses a node, the faults that inference finds
-        in this node are left out, since the node may lack inputs.
+        Leaves out the faults that inference finds in a node that the reader of another format, e.g.
+        ONNX, refuses: the node may lack inputs.
         """
         by_rule: dict[RuleId, list[Finding]] = {}
         for finding in self.model.findings:
@@ -203,10 +203,10 @@ class Context:
         return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
 
     def with_reasons(self, finding: Finding) -> Finding:
-        """Returns the finding. If its layer rejects its inputs, adds the contradicting sizes to the
-        message; for the first such layer, also contradictions between model inputs.
+        """Returns the finding with the contradicting sizes in its message, if its layer rejects its
+        inputs. For the first such layer, the message also names contradictions of model inputs.
 
-        To find the contradicting sizes takes a few times as long as inferring the model.
+        The search for these sizes takes a few times as long as inferring the model.
         """
         misfits, layer = self._misfits, finding.layer
         if layer is None or not any(each[0] is layer for each in misfits):
@@ -247,7 +247,7 @@ class Context:
 
     @cached_property
     def read_under(self) -> dict[Layer, set[RuleId]]:
-        """Maps each layer to the rules of the findings that the file reader reports about it."""
+        """Maps each layer to the ids of the rules that the file reader reports at the layer."""
         rules: dict[Layer, set[RuleId]] = {}
         for finding in self.model.findings:
             if finding.layer is not None:
@@ -256,7 +256,7 @@ class Context:
 
     @cached_property
     def torn(self) -> bool:
-        """Whether irshape did not read some layers or edges: their tag is misspelt or repeated.
+        """Whether irshape skipped some layers or edges: their tag is misspelt or repeated.
 
         If so, no rule reports a missing layer or edge.
         """

@@ -26,7 +26,7 @@ KINDS = ("unbounded", "dynamic", "lost", "data-dependent")
 
 
 class Statement(NamedTuple):
-    """A requirement: tensors have the dimensions `dims`, or no dimension of the kind `kind`."""
+    """A requirement: tensors have the dimensions `dims`, or have no dimension of some `kind`."""
 
     tensors: str
     """A pattern of tensor names, such as `state.*`."""
@@ -81,9 +81,9 @@ class BrokenContract(Rule):
     unbounded`). The kinds are `unbounded`, `dynamic`, `data-dependent` (it depends on values of
     tensors), and `lost` (irshape has no expression for it in terms of the inputs). A dimension that
     breaks `nothing is …` is reported only at the first layer that has it. A statement can name a
-    tensor, a layer or, for an output of the model, its Result. Also reports layers that need
-    contradictory sizes of a dimension. Without the .bin, for example with `--weights none`, the
-    rule reports nothing, since sizes may depend on the values of constants.
+    tensor, a layer, a variable (`variable_id`) or, for an output of the model, its Result. Also
+    reports layers that need contradictory sizes of a dimension. Without the .bin, for example with
+    `--weights none`, the rule reports nothing: sizes may depend on the values of constants.
 
     ## Why it matters
     It is your requirement. A new version of an exporter may fix the batch, or make a length depend
@@ -242,7 +242,7 @@ def _is(inference: Inference, wanted: str, size: str | None, dim: Dimension) -> 
 
 
 def _unnamed(inference: Inference, required: Statement) -> str | None:
-    """Returns advice if a statement uses a name that no input dimension has, otherwise None."""
+    """Returns advice if a statement uses a name that no dimension of an input has, else None."""
     from ..symbols.facts import Facts
     from ..symbols.parsing import parse_expression
 
@@ -255,7 +255,7 @@ def _unnamed(inference: Inference, required: Statement) -> str | None:
     lacking = [name for name in facts.symbols if name not in inference.sizes.facts.symbols]
     if not lacking:
         return None
-    return f"no input has a dimension '{lacking[0]}': name one so, in `shapes` of the contract"
+    return f"no input has a dimension '{lacking[0]}': `shapes` of the contract can give the name"
 
 
 def _has(reasons: Reasons, tensor: Tensor, kind: str) -> bool:

@@ -93,8 +93,8 @@ def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
 def _without_values(
     context: Context, output: int, difference: OutputDifference
 ) -> tuple[RuleId | None, OutputDifference]:
-    """Checks a declared shape that depends on unknown values of inputs. Returns a pair: the rule
-    that the declared shape breaks (or None), and the difference with the names of these inputs.
+    """Checks a declared shape if the inferred shape depends on unknown values of inputs. Returns
+    the rule that the declared shape breaks (or None), and the difference with the inputs' names.
 
     Tries all values that inputs such as axes, orders and target shapes can have.
     """
@@ -135,7 +135,7 @@ def _as_port(shape: PartialShape) -> PartialShape:
 
 
 def _advice(context: Context, shape: PartialShape) -> str:
-    """Returns advice how to declare a shape, e.g. `declare <dim>2</dim><dim>3</dim>` for an IR."""
+    """Returns advice on how to declare a shape, e.g. `declare <dim>2</dim><dim>3</dim>`."""
     if not context.model.format.is_ir:
         return f"declare {shape}"
     if not shape.dims:
@@ -259,7 +259,7 @@ def _decided_by(context: Context, layer: Layer) -> str:
 
 
 def _reason(given: PartialShape, inferred: PartialShape) -> str:
-    """Returns text about the rank or the only dimension that differs; empty if several differ."""
+    """Describes a difference in rank or in one dimension; empty if several dimensions differ."""
     if given.dims is None or inferred.dims is None:
         return ""
     if len(given.dims) != len(inferred.dims):

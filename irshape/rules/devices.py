@@ -1,4 +1,4 @@
-"""IR801 to IR803: layers and inputs because of which a device may refuse to compile a model."""
+"""IR801 to IR803: layers and inputs that a device refuses, or may refuse, to compile."""
 
 from __future__ import annotations
 

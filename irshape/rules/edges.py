@@ -353,7 +353,7 @@ class UnreachableLayer(Rule):
 
     ## What it does
     Reports the last layer of each branch that ends without a Result or an Assign, and the number of
-    other layers that feed only this branch. An unused input or a single unused constant is an info.
+    unused layers that feed this layer. An unused input or a single unused constant is an info.
 
     ## Why it matters
     The model does not compute this part, probably because an edge or a Result has been lost.
@@ -387,7 +387,7 @@ class UnreachableLayer(Rule):
             for layer, behind in context.links(body).unused():
                 if layer.is_parameter:
                     yield cls.finding(
-                        "no layer uses this input of the model",
+                        f"no layer uses this input of the {'body' if layer.path else 'model'}",
                         layer,
                         expected="a consumer",
                         actual="none",
@@ -409,17 +409,16 @@ class UnreachableLayer(Rule):
 
 def _others(behind: int) -> str:
     if behind < 2:
-        return " and the layer that feeds nothing else" if behind else ""
-    return f" and the {behind} layers that feed nothing else"
+        return " and the unused layer that feeds it" if behind else ""
+    return f" and {behind} unused layers that feed it"
 
 
 class MissingResult(Rule):
     """A net or a body has no Result.
 
     ## What it does
-    Reports a net that has no layers, or neither a Result nor an Assign. Also reports a body without
-    a Result. If every layer is a Parameter or has no outputs, the finding is an info: OpenVINO can
-    write such nets.
+    Reports a net or a body that has no layers, or neither a Result nor an Assign. If every layer is
+    a Parameter or has no outputs, the finding is an info: OpenVINO can write such nets.
 
     ## Why it matters
     The model has no output that a program could read.

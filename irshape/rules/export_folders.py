@@ -68,8 +68,8 @@ class Export(NamedTuple):
     """An exported folder: models that belong together, and their configurations.
 
     members: the models by name.
-    configurations: the content of config.json and other JSON files, by file name.
-    faults: the reason why a JSON file cannot be used, by file name.
+    configurations: the content of config.json and other JSON files, by path in the folder.
+    faults: the reason why a JSON file cannot be used, by path in the folder.
     """
 
     members: Mapping[str, Member]
@@ -83,7 +83,7 @@ class Export(NamedTuple):
 
     @property
     def embedding(self) -> Member | None:
-        """The model with the embedding table."""
+        """The model with the embedding table; None if the folder has none."""
         return self.members.get(TEXT_EMBEDDINGS) or self.language
 
     @property
@@ -93,7 +93,7 @@ class Export(NamedTuple):
 
     @property
     def main(self) -> Member:
-        """The model at which findings about the folder are reported."""
+        """The model at which findings about the whole folder are reported."""
         return self.language or next(iter(self.members.values()))
 
     def number(self, name: str) -> int | None:
@@ -140,8 +140,7 @@ def embedding_rows(member: Member) -> int | None:
 
 
 def models_of(part: str) -> tuple[str, ...]:
-    """Returns the models that a part in model_index.json needs: `unet` needs
-    `unet/openvino_model.xml`."""
+    """Returns the models that a part in model_index.json needs, e.g. `unet/openvino_model.xml`."""
     kind = part.rstrip("_0123456789")
     if kind == "vae":
         return "vae_encoder/openvino_model.xml", "vae_decoder/openvino_model.xml"

@@ -181,7 +181,7 @@ class ExportMismatch(_ExportRule):
     def _sizes(
         cls, export: Export, source: tuple[str, str], target: tuple[str, str]
     ) -> Iterator[tuple[Member, Finding]]:
-        """Yields a finding if an output and the input that it feeds differ in size."""
+        """Yields a finding if an output and the input that it feeds differ in `channels`."""
         giving, taking = export.members.get(source[0]), export.members.get(target[0])
         if giving is None or taking is None:
             return
@@ -211,7 +211,7 @@ STATED_SIZES = (
     ("vae_decoder", "latent_channels", "input", "latent_sample"),
     ("vae_decoder", "out_channels", "output", "sample"),
 )
-"""Rows of a model, a key of its config.json, and the input or output that must have this size."""
+"""Each row: a model, a key of its config.json, and the input or output whose size it states."""
 
 
 class ExportVocabulary(_ExportRule):
@@ -339,7 +339,7 @@ class ExportCache(_ExportRule):
 
     ## What it does
     Compares the states (ReadValue) of a language model that have the shape [batch, heads, length,
-    size] with config.json. Each of `num_hidden_layers` layers has two states, with
+    size] with config.json. Each of `num_hidden_layers` layers has two or four states, with
     `num_key_value_heads` heads of `head_dim` elements (or `hidden_size` / `num_attention_heads`).
 
     ## Why it matters
@@ -418,9 +418,9 @@ class ExportIncomplete(_ExportRule):
     """A folder lacks a part of an export.
 
     ## What it does
-    Names the files that are missing in a folder with a language model: tokenizer, detokenizer,
-    config.json, generation_config.json. Also names each part of model_index.json for which the
-    folder has no model.
+    Names the files that are missing in a folder with a language model: tokenizer, config.json and,
+    if the model outputs `logits`, detokenizer and generation_config.json. Also names each part of
+    model_index.json for which the folder has no model.
 
     ## Why it matters
     OpenVINO GenAI needs the missing files. A program with its own tokenizer needs neither tokenizer

@@ -61,7 +61,7 @@ class EdgeFault(NamedTuple):
 
     @property
     def malformed(self) -> bool:
-        """Whether the id is malformed, e.g. `+1`; False for a valid id of no layer or port."""
+        """Whether the id is no integer, or OpenVINO reads it as an existing id: `+1` as `1`."""
         number = self.number
         if number is None or number == self.text:
             return number is None
@@ -81,7 +81,7 @@ class Links:
         unread: bool,
         miscounted: set[Layer],
     ) -> None:
-        """unread: whether layers or edges of the file were not read, or it has only single layers.
+        """unread: whether irshape skipped layers or edges, or the file holds only single layers.
         miscounted: the layers for which another rule reports a wrong number of ports."""
         self.body = body
         self.wiring = wiring
@@ -95,7 +95,7 @@ class Links:
         self.sources: set[Layer] = set()
         """Layers with an outgoing edge that names a missing layer or port."""
         self.loose = False
-        """Whether some edge names a missing layer or port."""
+        """Whether some edge names a missing layer or port, or lacks an id."""
         ports = {id for edge in body.edges for id in (edge.from_port, edge.to_port)}
         sound = wiring.complete and all(map(plain_id, ports))
         if not sound and not unread:
@@ -136,8 +136,8 @@ class Links:
                 ]
 
     def _end(self, edge: Edge, side: Side, text: str, odd: bool) -> Layer | None:
-        """Returns the layer that one side of an edge names. If no layer has this id, adds a fault
-        and returns None. Exception: if some layers have faulty ids (`odd`), adds no fault."""
+        """Returns the layer that one side of an edge names, as OpenVINO reads the id (`+1` as `1`).
+        Adds a fault for `+1`, and for a missing layer unless layers have faulty ids (`odd`)."""
         layer = self.body.by_id.get(text)
         if layer is None and text:
             layer = self.body.by_id.get(lenient_id(text) or "")
@@ -146,7 +146,7 @@ class Links:
         return layer
 
     def _port(self, edge: Edge, side: Side, text: str, layer: Layer | None) -> int | None:
-        """Returns the position of the port that an edge names; for a missing port, adds a fault."""
+        """Returns the position of the port that an edge names; adds a fault if none has this id."""
         if layer is None or not text:
             return None
         ids = [port.id for port in (layer.outputs if side == "from" else layer.inputs)]
@@ -171,7 +171,7 @@ class Links:
 
     def used(self) -> list[bool]:
         """Returns for each layer whether OpenVINO keeps it: it is a Result or an Assign, or one of
-        these depends on it. If edges have faults, all layers count as used."""
+        these depends on it. If none exists or edges have faults, all layers count as used."""
         layers, wiring = self.body.layers, self.wiring
         sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
         if not sinks or wiring.cyclic or self.unread or self.loose or self.missing:

@@ -33,8 +33,8 @@ class UnknownVariable(Rule):
     The assigned value is never used. A `variable_id` is wrong, or an edge is missing.
 
     ## What OpenVINO does
-    Rejects the model: "map::at". OpenVINO looks only in the Assign's body, among the layers on
-    which a Result or an Assign depends. It does not read the bodies of unused layers.
+    Rejects the model: "map::at". OpenVINO looks for the ReadValue only in the Assign's body, among
+    the layers on which a Result or an Assign depends. It reads no bodies of unused layers.
 
     ## Example
     ```xml
@@ -116,8 +116,8 @@ class VariableMismatch(Rule):
     """An Assign gives its variable another type or shape than the ReadValue declares.
 
     ## What it does
-    Compares the input of an Assign with the output of each ReadValue of the same `variable_id`. The
-    element types must be equal, and the shapes compatible.
+    Reports an Assign if its input fits none of the ReadValues of the same `variable_id`. To fit,
+    the element types must be equal, and the shapes compatible.
 
     ## Why it matters
     The model cannot be loaded.

@@ -64,7 +64,7 @@ class RequiredOperation(Rule):
             for operation in policy.required_operations:
                 if not _layers(context, operation):
                     yield cls.finding(
-                        f"the policy requires {operation}, but no layer has this type",
+                        f"the policy requires {operation}, but the model does not have it",
                         context.start,
                         expected=operation,
                         actual="none",

@@ -18,8 +18,8 @@ WRITTEN_AT_INPUTS = 11
 
 
 def inputs_unlike_others(context: Context) -> list[tuple[Layer, Port]]:
-    """Returns the input ports without a precision; none if they are many. OpenVINO writes a
-    precision for all input ports or for none."""
+    """Returns the input ports without a precision, but none of them if there are many: OpenVINO
+    writes a precision for all input ports or for none."""
     if context.model.version < WRITTEN_AT_INPUTS or None not in context.precisions:
         return []
     inputs = [(layer, port) for layer in context.every_layer for port in layer.inputs]

@@ -29,8 +29,8 @@ class LiteralBatch(Rule):
 
     ## What it does
     Reports a Reshape whose target shape is a constant that begins with the batch size, not with 0
-    or -1. irshape assumes that the first number is the batch size if the first dimension of the
-    data is also the first dimension of an input, and can have this size.
+    or -1. irshape assumes that the first number is the batch size if the data has the same first
+    dimension as an input, and this dimension can have this size.
 
     ## Why it matters
     The model works only for this batch size. With another size, the Reshape fails or mixes the
@@ -81,15 +81,15 @@ class PinnedDimension(Rule):
     """A constant makes a dynamic dimension static.
 
     ## What it does
-    In a model with dynamic inputs, reports a Reshape, a Broadcast or an operation that broadcasts
-    (Add, Multiply …) if its constant input allows only one size of a dynamic dimension of the other
-    input.
+    In a model with dynamic inputs, reports a Reshape of a dynamic tensor whose target shape is a
+    constant without 0 and -1. Also reports a Broadcast or an operation that broadcasts (Add,
+    Multiply …) if its constant allows only one size of a dynamic dimension, besides 1.
 
     ## Why it matters
-    The input declares that it accepts any size, but the model runs with only one.
+    The input declares that it accepts any size, but the model does not run with every size.
 
     ## What OpenVINO does
-    Silently continues with the static dimension. Other sizes fail when the model is run.
+    Silently continues with the static dimension. Sizes that do not fit fail when the model is run.
 
     ## Example
     ```xml
@@ -98,8 +98,8 @@ class PinnedDimension(Rule):
     ```
 
     ## How to fix it
-    Compute the constant from the shape of the input (ShapeOf, Slice), or declare the input with the
-    only size that it can have.
+    Compute the constant from the shape of the input (ShapeOf, Slice), or declare the input with a
+    size that fits.
     """
 
     of_nets = True
@@ -110,8 +110,9 @@ class PinnedDimension(Rule):
             return
         for layer, data, pattern, literal in context.shared(reshapes):
             if not literal and min(pattern) > 0:
-                axis = next(_dynamic(data), None)
-                yield from cls._pinned(layer, data, f"the target shape {list(pattern)}", axis)
+                axes, what = list(_dynamic(data)), f"the target shape {list(pattern)}"
+                fits = "only one size fits" if len(axes) == 1 else "only few sizes fit"
+                yield from cls._pinned(layer, data, what, next(iter(axes), None), fits)
         yield from cls._broadcasts(context)
 
     @classmethod
@@ -150,7 +151,7 @@ class PinnedDimension(Rule):
         source: OutputRef | None,
         broadcast: bool,
     ) -> Iterator[Finding]:
-        """Yields a finding if a constant allows only one size of a dynamic dimension of the data.
+        """Yields a finding if a constant allows only one size, besides 1, of a dynamic dimension.
         broadcast: whether the constant is the target shape of a Broadcast."""
         layer = body.layers[position]
         if source is None or data.shape.is_static or data.shape.dims is None:
@@ -172,21 +173,23 @@ class PinnedDimension(Rule):
             for axis in _dynamic(data.shape)
             if axis - rank >= -len(sizes) and sizes[axis - rank] > 1
         )
-        yield from cls._pinned(layer, data.shape, what, next(fitting, None))
+        axis = next(fitting, None)
+        fits = "" if axis is None else f"only 1 and {sizes[axis - rank]} fit"
+        yield from cls._pinned(layer, data.shape, what, axis, fits)
 
     @classmethod
     def _pinned(
-        cls, layer: Layer, shape: PartialShape, what: str, axis: int | None
+        cls, layer: Layer, shape: PartialShape, what: str, axis: int | None, fits: str
     ) -> Iterator[Finding]:
         if axis is None or shape.dims is None:
             return
         yield cls.finding(
-            f"dimension {axis} of {shape} is dynamic, but only one size of it fits {what}",
+            f"dimension {axis} of {shape} is dynamic, but {fits} {what}",
             layer,
             expected=str(shape.dims[axis]),
             actual=what,
-            help="compute the size from the shape of the input, or declare the input with the only "
-            "size that it can have",
+            help="compute the size from the shape of the input, or declare the input with a size "
+            "that fits",
         )
 
 
@@ -195,14 +198,14 @@ class HugeTensor(Rule):
 
     ## What it does
     Reports an output of 2^40 (about 10^12) elements or more. Leaves out outputs that are computed
-    from a reported output. If the policy sets `max-tensor`, for example to `"1GiB"`, the rule
-    instead reports an error if outputs may take more bytes. It names the largest of them, and their
-    number. The rule computes sizes from the upper bounds of the inputs, as `irshape infer
-    --symbols` does, or else from the upper bound of each dimension. An unbounded dimension counts
-    as 1. If an output has unbounded dimensions, an info says so.
+    from a reported output. With `max-tensor` in the policy, for example `"1GiB"`, the rule instead
+    reports an error if outputs may take more bytes: the largest output, and the number of such
+    outputs. For this limit, the rule computes sizes from the upper bounds of the inputs, as
+    `irshape infer --symbols` does, or else from the upper bound of each dimension. An unbounded
+    dimension counts as 1, and an info names the first output with such a dimension.
 
     ## Why it matters
-    The model cannot be run. A dimension has too many digits, or a shape is computed wrongly.
+    The model cannot be run. Often a dimension has too many digits, or a shape is computed wrongly.
 
     ## What OpenVINO does
     Reads a dimension of 10^12 silently, and runs out of memory when the model is run.
@@ -437,7 +440,7 @@ class Reshape(NamedTuple):
     data: PartialShape
     pattern: tuple[int, ...]
     literal: int
-    """The first number of the target shape if this number is the batch size; otherwise 0."""
+    """The first number of the target shape if it is the batch size; otherwise 0."""
 
 
 def reshapes(context: Context) -> list[Reshape]:
@@ -471,9 +474,9 @@ def reshapes(context: Context) -> list[Reshape]:
 
 
 def _batches(result: BodyResult) -> list[frozenset[Dimension]]:
-    """Returns for each layer the first dimensions of the model inputs from which it is computed.
+    """Returns for each layer the first dimensions of the inputs on which the layer depends.
 
-    An input counts only if the layer uses its values, not only its sizes (ShapeOf).
+    Leaves out inputs of which the layer uses only the sizes (ShapeOf), not the values.
     """
     layers, sources = result.body.layers, result.wiring.sources
     batches = [frozenset[Dimension]()] * len(layers)

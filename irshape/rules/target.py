@@ -103,8 +103,8 @@ class _DetailRule(Rule):
     kind: ClassVar[Kind]
     says: ClassVar[str]
     advice: ClassVar[str]
-    """`says` is a template of the message, `advice` of the help. `check` fills in releases and
-    fields of a `Detail`."""
+    """`says` is the template of the message, `advice` the template of the help. `check` fills in
+    releases and fields of a `Detail`."""
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -165,8 +165,8 @@ class IgnoredByTarget(_DetailRule):
     """
 
     kind = "ignored"
-    says = "OpenVINO {target} ignores {what} and {consequence}"
-    advice = "raise the target to {complete}, or convert the model without it"
+    says = "for {what}, OpenVINO {target} {consequence}"
+    advice = "raise the target to {complete}, or convert the model for the target"
 
 
 class NotRunByTarget(_DetailRule):

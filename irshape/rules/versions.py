@@ -178,8 +178,8 @@ class UnknownVersion(Rule):
     """The opset that the layer names does not contain its operation.
 
     ## What it does
-    Reports a `version` that is not an opset, or an opset that does not contain the operation. The
-    operation is newer than the opset, or the opset is the newest and still incomplete.
+    Reports a `version` that is not an opset, or an opset that does not contain the operation:
+    either the operation is newer than the opset, or the opset is the newest and not complete yet.
 
     ## Why it matters
     The version decides which attributes and inputs the layer has.
@@ -277,7 +277,7 @@ class CustomOperation(Rule):
     @classmethod
     def _declared(cls, context: Context) -> Iterator[Finding]:
         """Yields infos about operations that irshape or a plugin declares: one for each layer of a
-        plugin or an extension, and one for each library, at its first layer."""
+        plugin or an extension, and one for each library, at the first layer that needs it."""
         needed: dict[type[LibraryOperation], list[Layer]] = {}
         for kind in context.kinds:
             operation, (type_name, version) = declaration(*kind), kind

@@ -248,8 +248,8 @@ class OverlappingConstants(Rule):
     """Two constants share some of their bytes, but not all.
 
     ## What it does
-    Reports a constant that begins inside another one and is not identical to it. Constants that
-    share all of their bytes are common, and not reported.
+    Reports one of two constants that overlap: the one that does not lie directly beside a third
+    constant, otherwise the later one. Constants that share all of their bytes are not reported.
 
     ## Why it matters
     No writer does this on purpose: an offset is probably wrong.

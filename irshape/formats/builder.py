@@ -246,7 +246,7 @@ class Builder:
     def finish(self) -> None:
         """Removes unused layers, which conversions may leave behind.
 
-        Keeps inputs, layers with a finding, and all layers but constants with tensor names.
+        Keeps inputs, outputs, layers with a finding, and named layers that are no constants.
         """
         _tidy(self.model.net, (), {id(problem.layer) for problem in self.model.findings})
 

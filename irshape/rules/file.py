@@ -126,12 +126,12 @@ class SizeLimit(Rule):
 
 
 class NestingLimit(Rule):
-    """The elements of a file are nested deeper than irshape allows.
+    """The bodies of a file are nested deeper than irshape allows.
 
     ## What it does
-    Rejects a file whose elements are nested more than 256 deep: about 60 bodies of If, Loop or
-    TensorIterator inside each other. In an ONNX model, reports functions and graphs that are nested
-    more than 16 deep.
+    Rejects a file in which bodies of If, Loop or TensorIterator are nested more than 83 deep, and a
+    oneDNN graph whose JSON is nested too deeply. In an ONNX model, reports functions and graphs
+    that are nested more than 16 deep.
 
     ## Why it matters
     irshape processes nested bodies recursively: without a limit, a small file exhausts the stack.

@@ -19,7 +19,7 @@ SHORT = 4096
 
 
 class PortForm(NamedTuple):
-    """A port in the content of a layer, without tensor names. `place` is its position there."""
+    """A port in the content of a layer, without tensor names. `place`: its position."""
 
     id: str
     precision: str | None
@@ -32,7 +32,7 @@ class PortForm(NamedTuple):
 class Form(NamedTuple):
     """The content of a layer, after its tensor names and its offset in the .bin were cut out.
 
-    Positions in a form are positions in the text that the cut left.
+    All positions, also those of ports, are positions in the text without these.
     """
 
     items: tuple[str, ...]

@@ -255,8 +255,8 @@ def give_values(model: Model, values: Mapping[str, str], *, counted: bool = True
     """Sets the values of inputs in a file of single layers, by port id, position or operand name.
 
     Raises `ValueError` for a name that no input has, for two names of one input, and for a text
-    that is no value of the input. counted: also raise it if a value and its port have different
-    numbers of elements. Validation reports such a value in any case.
+    that is no value of the input. counted: also raise `ValueError` if a value and its port have
+    different numbers of elements; False leaves it to validation to report this.
     """
     if model.kind != "layers":
         raise ValueError(

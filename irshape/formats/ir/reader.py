@@ -34,8 +34,8 @@ from .stray_text import texts_between
 if TYPE_CHECKING:
     from .printed_layers import Repaired
 
-MAX_DEPTH = 256
-"""The maximum depth of elements. A body takes three levels, so bodies can be 83 deep."""
+MAX_BODIES = 83
+"""The maximum number of bodies inside each other. Each takes three levels of elements."""
 
 MOST_TEXTS = 3
 """If more texts than this are between elements, only the first one is reported."""
@@ -390,7 +390,7 @@ class _Reader(Elements):
         return "back_edges" if tag == "back_edges" else None
 
     def begin_body(self, tag: str, place: int, layer: Layer) -> None:
-        if len(self.stack) >= MAX_DEPTH - 4:
+        if len(self.outer) >= MAX_BODIES:
             raise self.too_deep(place)
         self.outer.append((self.body, layer, self.ports, self.maps))
         if layer.bodies is None:
@@ -425,7 +425,7 @@ class _Reader(Elements):
     def too_deep(self, offset: int) -> NotReadable:
         return self.stop(
             NESTING_LIMIT,
-            f"elements are nested deeper than {MAX_DEPTH}",
+            f"bodies are nested more than {MAX_BODIES} deep",
             offset,
             help="no real IR is nested so deeply; check where the file came from",
         )
@@ -507,11 +507,8 @@ def _refused_version(text: str, version: int) -> tuple[str, str]:
     """Returns a message and advice about an IR version that OpenVINO does not read."""
     reads, newest = f"OpenVINO reads versions {_versions('and')}", max(IR_VERSIONS)
     if 2 <= version <= 7:
-        hint = "convert the original model again with a current OpenVINO"
-        return (
-            f"IR version {version} dates from before 2020; {reads}",
-            f"{hint}, which refuses the present file too",
-        )
+        message = f"IR version {version} dates from before 2020; {reads}"
+        return message, "convert the original model again with a current OpenVINO"
     if version > newest:
         message = f"IR version {version}: this release of irshape knows versions up to {newest}"
         return message, "upgrade irshape"

@@ -22,7 +22,7 @@ from ...ops.tensors import Tensor
 from ...releases import HEADER_BYTES
 from ..atomic import write_together
 from .quoting import quoted
-from .reader import MAX_DEPTH
+from .reader import MAX_BODIES
 
 _INDENT = "\t"
 
@@ -136,7 +136,7 @@ def _raw(model: Model, span: tuple[int, int]) -> str:
 def _body(
     model: Model, body: Body, layout: Layout | None, result: BodyResult | None, depth: int
 ) -> Iterator[str]:
-    if depth > MAX_DEPTH:
+    if depth > 3 * MAX_BODIES + 1:
         raise ValueError("bodies are nested too deeply")
     tab = _INDENT * depth
     yield f"{tab}<layers>"

@@ -136,7 +136,7 @@ def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
 class LogicalTensor:
     """A tensor as an operation in the file declares it.
 
-    In `shape`, `UNKNOWN_SIZE` is a dynamic size, or means a dynamic rank if it stands alone.
+    In `shape`, `UNKNOWN_SIZE` is a dynamic size. A shape of only `UNKNOWN_SIZE` has dynamic rank.
     """
 
     def __init__(self, entry: Any) -> None:
@@ -430,8 +430,8 @@ class _Reader:
         return values
 
     def attribute_place(self, number: int, name: str) -> int:
-        """Returns the position of an operation's attribute in the text; without a name, the
-        position of the operation."""
+        """Returns the position of an operation's attribute in the text. If the text does not
+        contain `name`, returns the position of the operation."""
         data, start = self.builder.model.source.data, self.operations[number][0]
         end = self.operations[number + 1][0] if number + 1 < len(self.operations) else len(data)
         at = data.find(f'"{name}"'.encode(), start, end) if name else -1

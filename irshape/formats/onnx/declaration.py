@@ -1,7 +1,7 @@
 """Registers conversion functions for ONNX operators by name.
 
-A function converts a node to OpenVINO's operations. Before, the node is checked against ONNX's
-schema of the operator, which has the attributes, and the numbers and types of inputs.
+A function converts a node to OpenVINO's operations. The node is checked first against ONNX's schema
+of the operator, which has the attributes, and the numbers and types of inputs.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class Node(SourceNode):
     def choice(
         self, attribute: str, words: Mapping[str, str] | tuple[str, ...], default: str = ""
     ) -> str:
-        """Returns the text of an attribute. Raises `Violation` if the text is not in `words`. If
-        `words` is a mapping, returns what it has for the text."""
+        """Returns the text of an attribute; if `words` is a mapping, the text that it has for this
+        key. Raises `Violation` if the text of the attribute is not in `words`."""
         word = str(self[attribute] or default)
         if word not in words:
             raise refusal(attribute, word, f"one of {', '.join(words)}")

@@ -236,7 +236,7 @@ def load(
 
     if isinstance(path, (str, os.PathLike)):
         if not isinstance(weights, (str, os.PathLike)) and weights is not None:
-            raise TypeError("`weights` in memory need the model in memory: use irshape.loads")
+            raise TypeError("for a path, `weights` must be a path; for bytes, use irshape.loads")
         with _load_errors():
             return load_model(path, weights)
     if not hasattr(path, "read"):

@@ -246,7 +246,8 @@ class Builder:
     def finish(self) -> None:
         """Removes unused layers, which conversions may leave behind.
 
-        Keeps inputs, outputs, layers with a finding, and named layers that are no constants.
+        Keeps inputs, outputs, layers with a finding and, except constants, layers with tensor
+        names.
         """
         _tidy(self.model.net, (), {id(problem.layer) for problem in self.model.findings})
 

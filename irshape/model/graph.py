@@ -211,7 +211,7 @@ class Body:
 
     @property
     def by_id(self) -> dict[str, Layer]:
-        """The layers by id. If several layers have the same id, the first one has it."""
+        """The layers by id; if several layers have the same id, only the first of them."""
         if self._by_id is None:
             self._by_id = {layer.id: layer for layer in reversed(self.layers)}
         return self._by_id

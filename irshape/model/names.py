@@ -78,8 +78,8 @@ class Ends:
         )
 
     def given(self, values: Mapping[Any, V]) -> dict[Layer, V]:
-        """Returns `values` with Parameters or Results as keys, found by the names that are the
-        keys of `values`. Raises `ValueError`."""
+        """Replaces the keys of `values`, which are names, by the Parameters or Results that have
+        these names. Raises `ValueError`."""
         by_end: dict[Layer, V] = {}
         for name, value in values.items():
             end = self.find(name)

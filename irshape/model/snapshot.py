@@ -14,7 +14,7 @@ _INPUTS, _OUTPUTS = attrgetter("inputs"), attrgetter("outputs")
 
 
 class Snapshot:
-    """The state of a model at one time: its layers, attributes, edges, bytes and, on demand, ports.
+    """The state of a model at one time: layers, attributes, edges, bytes and, if wanted, ports.
 
     A snapshot shares texts and tuples with the model, so that `matches` mostly compares identities
     if nothing changed. This takes little time compared with a run of the model.

@@ -112,7 +112,7 @@ _OTHER_MODELS = (
 
 
 def _not_xml(data: bytes) -> tuple[str, str]:
-    """Returns a message (`the file is a GGUF model, not an IR`) and advice, if it is no XML."""
+    """Returns a message, such as `the file is a GGUF model, not an IR`, and advice."""
     binary = "; it looks like binary data" * (b"\0" in data[:PEEK])
     return _another_kind(data, "an IR", ".xml") or (f"the file is not XML{binary}", _HELP)
 

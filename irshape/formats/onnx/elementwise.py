@@ -63,8 +63,8 @@ def _plain(node: Node) -> Outputs:
 def operands(node: Node) -> tuple[NodeOutput, NodeOutput]:
     """Returns the two inputs in shapes that broadcast as in NumPy.
 
-    Before version 7, `axis` is the axis of input 0 for the first axis of input 1. To align the
-    others, input 1 gets axes of size 1 at the end.
+    Before version 7, `axis` says to which axis of input 0 the first axis of input 1 belongs. Input
+    1 then gets axes of size 1 at its end.
     """
     a, b = node.need(0), node.need(1)
     if node.version >= 7:

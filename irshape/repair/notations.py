@@ -13,7 +13,7 @@ from .site import Sites
 from .spellings import likeness, only_word
 
 REQUIRED = {**ATTRIBUTES, "port": ("id", "precision")}
-"""The XML attributes that OpenVINO requires. An input port needs no precision."""
+"""Maps each tag to the attributes that OpenVINO requires. An input port needs no precision."""
 KNOWN = {**ATTRIBUTES, "layer": (*ATTRIBUTES["layer"], "output_names")}
 
 

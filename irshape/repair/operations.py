@@ -66,7 +66,7 @@ def _fit(site: Site, operation: type[Operation]) -> Fit:
 
 
 def versions(sites: Sites, finding: Finding) -> Iterator[Change]:
-    """Yields other versions of a type; none for an extension or an opset newer than known ones."""
+    """Yields other versions of a type; none for an extension or an opset too new for irshape."""
     site = sites.of(finding.layer)
     if site is None or site.operation is not None:
         return

@@ -71,7 +71,7 @@ class _Search:
                 self._search(finding, cheap=number >= MOST_SEARCHED)
 
     def _search(self, finding: Finding, *, cheap: bool) -> None:
-        """Searches for causes of a finding. cheap: only try changes without reading the file."""
+        """Searches for causes of a finding. cheap: whether to test changes only without reading."""
         candidates = self._candidates(finding, cheap=cheap)
         proven = self._proven(finding, candidates[:MOST_TRIED], cheap=cheap)
         if not proven:

@@ -6,7 +6,7 @@ from .base import Rule
 
 
 class ValueDifference(Rule):
-    """A layer or a model computes other values than on the other side of a comparison.
+    """A layer or a model computes other values than its counterpart in a comparison.
 
     ## What it does
     In the reports of `irshape crosscheck` and `irshape compare`, reports each output of a layer
@@ -72,6 +72,6 @@ class NotCompared(Rule):
     ```
 
     ## How to fix it
-    The message says what stopped the comparison. `irshape validate` finds most faults for which a
-    runtime rejects a model, with their places.
+    The message says what stopped the comparison. `irshape validate` finds most faults that make a
+    runtime reject a model, and names their places.
     """

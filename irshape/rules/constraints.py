@@ -89,7 +89,7 @@ class InputCount(Rule):
     may be omitted.
 
     ## Why it matters
-    The layer cannot be computed. An input port or its edge was lost, or added to another layer.
+    The layer cannot be computed. Often an input was lost, or was added to the wrong layer.
 
     ## What OpenVINO does
     Rejects the layer without naming the line. Silently ignores surplus inputs of some operations.

@@ -256,7 +256,7 @@ class Context:
 
     @cached_property
     def torn(self) -> bool:
-        """Whether irshape skipped some layers or edges: their tag is misspelt or repeated.
+        """Whether irshape skipped layers or edges, because their tag is misspelt or repeated.
 
         If so, no rule reports a missing layer or edge.
         """
@@ -268,7 +268,7 @@ class Context:
 
     @cached_property
     def doubtful(self) -> set[Layer]:
-        """The layers with an attribute that is missing or invalid.
+        """The layers with an invalid or missing attribute, or with a misspelt or repeated element.
 
         irshape infers their outputs with a default value, so their declared ports may be right.
         """

@@ -255,7 +255,7 @@ def _unnamed(inference: Inference, required: Statement) -> str | None:
     lacking = [name for name in facts.symbols if name not in inference.sizes.facts.symbols]
     if not lacking:
         return None
-    return f"no input has a dimension '{lacking[0]}': `shapes` of the contract can give the name"
+    return f"no input has a dimension '{lacking[0]}': `shapes` of the contract can give this name"
 
 
 def _has(reasons: Reasons, tensor: Tensor, kind: str) -> bool:

@@ -391,7 +391,8 @@ class ExportConfiguration(_ExportRule):
     """A configuration of an exported folder cannot be read.
 
     ## What it does
-    Reports a config.json, generation_config.json or model_index.json that is not a JSON object.
+    Reports a config.json, generation_config.json or model_index.json that is not a JSON object or
+    is larger than 4 MiB.
 
     ## Why it matters
     OpenVINO GenAI and optimum-intel read this file.

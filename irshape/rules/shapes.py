@@ -270,7 +270,7 @@ class HugeTensor(Rule):
         if unbounded:
             layer, port, tensor, _ = unbounded[0]
             yield cls.finding(
-                f"{counted(len(unbounded), 'tensor')} of unbounded size, the first is "
+                f"{counted(len(unbounded), 'tensor')} of unbounded size, of which the first is "
                 f"{tensor.shape}; max-tensor counts an unbounded dimension as 1",
                 port,
                 layer,

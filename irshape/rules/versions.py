@@ -81,8 +81,8 @@ class IrVersion(Rule):
 
 
 def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yields pairs for the types that some layer writes with unusual capitals: the type in lower
-    case, and the right type of each spelling, e.g. `matmul` and `{"matmul": "MatMul"}`."""
+    """Yields each type that some layer writes with unusual capitals: the type in lower case, and
+    a map of its spellings to the right ones, e.g. `matmul` and `{"matmul": "MatMul"}`."""
     if not context.model.format.is_ir:
         return
     for folded, spellings in context.spellings.items():

@@ -127,9 +127,9 @@ class InputElementType(Rule):
     The result is not specified. Often a Convert is missing, or two inputs are swapped.
 
     ## What OpenVINO does
-    Rejects most of these layers. It names the layer, but not the line: "Element type of axes input
-    must be integer. Got: f32". Some layers run nevertheless, e.g. PReLU with a `slope` of another
-    type.
+    Rejects most of these layers. The message names neither the layer nor the line: "Element type of
+    axes input must be integer. Got: f32". Some layers run nevertheless, e.g. PReLU
+    with a `slope` of another type.
 
     ## Example
     ```xml
@@ -198,8 +198,8 @@ class InputValue(Rule):
     The layer cannot be computed.
 
     ## What OpenVINO does
-    Rejects most of these values. The message names the layer, but not the line: "Axis 7 out of the
-    tensor rank range [-4, 3]." Silently accepts other invalid values.
+    Rejects most of these values. The message names neither the layer nor the line: "Axis 7 out of
+    the tensor rank range [-2, 1]." Silently accepts other invalid values.
 
     ## Example
     ```xml

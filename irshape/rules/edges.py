@@ -33,7 +33,7 @@ class DanglingEdge(Rule):
     ## What OpenVINO does
     Rejects it with a message that names neither edge nor line: "Cannot create layer id:0 from
     unsupported opset: ", "index '1' out of range", or "Can not find output port with id 5 in layer
-    add". Silently accepts an edge to a missing layer if every input has another edge.
+    add". Silently ignores a surplus edge whose `to-layer` does not exist.
 
     ## Example
     ```xml
@@ -237,8 +237,9 @@ class MissingEdge(Rule):
     The layer lacks an input, so what it computes is undefined.
 
     ## What OpenVINO does
-    Rejects the model without naming the layer's id: "index '1' out of range", or "Argument has 0
-    outputs (1 expected)". Trailing optional inputs may be omitted, together with their ports.
+    Rejects the model, often without naming the layer: "index '1' out of range", "Argument has 0
+    outputs (1 expected)", or "Add layer add with id: 2 is inconsistent!". Trailing optional
+    inputs may be omitted, together with their ports.
 
     ## Example
     ```xml

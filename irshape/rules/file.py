@@ -21,7 +21,8 @@ class MalformedXml(Rule):
     ## What OpenVINO does
     Its parser (pugixml) rejects tags that do not match and unquoted attributes, with a byte offset.
     It silently accepts an attribute that is given twice, a bare `&` or `<` in a value, control
-    characters, and anything after `</net>`. Other tools and later versions may reject these files.
+    characters, and text or elements after `</net>`. Other tools and later versions may reject
+    these files.
 
     ## Example
     ```xml
@@ -79,8 +80,8 @@ class NotAnIr(Rule):
     for a file that was never downloaded.
 
     ## What OpenVINO does
-    Rejects the file, whatever it is: "Unable to read the model … Please check that model format is
-    supported".
+    Rejects the file, whatever it is: "Unable to read the model … Please check that model format:
+    ".xml" is supported".
 
     ## Example
     ```xml

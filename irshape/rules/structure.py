@@ -382,7 +382,7 @@ class MissingBody(Rule):
     The body defines what the layer computes.
 
     ## What OpenVINO does
-    Rejects a missing body with a message about the internals of its parser, or crashes. Silently
+    Rejects a missing body: "TensorIterator has no body.", also for a Loop or an If. Silently
     ignores a surplus body.
 
     ## Example

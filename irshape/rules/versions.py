@@ -60,8 +60,8 @@ class IrVersion(Rule):
     No current reader accepts the file.
 
     ## What OpenVINO does
-    Rejects it without saying why: "Unable to read the model. Please check if the model format is
-    supported".
+    Rejects it without saying why: "Unable to read the model … Please check that model format:
+    ".xml" is supported".
 
     ## Example
     ```xml

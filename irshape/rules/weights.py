@@ -25,7 +25,7 @@ class MissingWeights(Rule):
 
     ## What OpenVINO does
     Rejects the model without naming the file: "Empty weights data in bin file or bin file cannot be
-    found!".
+    found!" or, for an empty .bin, "Incorrect weights in bin file!".
 
     ## Example
     ```xml
@@ -149,7 +149,7 @@ class ConstantSize(Rule):
 
     ## What OpenVINO does
     Rejects a size that is too small, without naming the layer: "Attribute and shape size are
-    inconsistent for Const op!8, 16, 16". If the size is too large, it silently uses the first
+    inconsistent for Const op!4, 8, 8". If the size is too large, it silently uses the first
     bytes.
 
     ## Example

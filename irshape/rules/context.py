@@ -126,8 +126,7 @@ class Context:
 
     @cached_property
     def by_type(self) -> dict[str, list[tuple[Body, int]]]:
-        """Maps each type (`Layer.folded_type`) to its layers: pairs of a body and an index in
-        it."""
+        """Maps each type (`Layer.folded_type`) to its layers: pairs of a body and an index."""
         folded = {each: name for name, written in self.spellings.items() for each in written}
         places: dict[str, list[tuple[Body, int]]] = {name: [] for name in self.spellings}
         for body in self.bodies:

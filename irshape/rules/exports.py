@@ -50,8 +50,7 @@ class _ExportRule(Rule):
         layer: Layer | None = None,
         **facts: Unpack[Stated],
     ) -> tuple[Member, Finding]:
-        """Returns a finding about a model, at a layer or, for the whole model, at its first
-        input."""
+        """Returns a finding at a layer or, for the whole model, at its first input."""
         place = layer or next(iter(member.model.parameters), None)
         return member, cls.finding(message, 0 if place is None else place.offset, layer, **facts)
 

@@ -191,8 +191,7 @@ class CollidingName(Rule):
 
     @classmethod
     def doubled(cls, end: End, first: End) -> Finding:
-        """Returns the finding about a named tensor that is an input and an output, or two
-        outputs."""
+        """Returns the finding on a named tensor that is an input and an output, or two outputs."""
         name = end.port.tensor_names[0]
         return cls.finding(
             f"the tensor '{name}' is both {first.what} and {end.what} of the model; OpenVINO "

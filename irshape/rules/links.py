@@ -102,8 +102,7 @@ class Links:
             self._follow()
 
     def _follow(self) -> None:
-        """Looks up both ends of every edge, and collects faulty edges and inputs without an
-        edge."""
+        """Looks up both ends of every edge. Collects faulty edges and inputs without an edge."""
         body = self.body
         odd = not _distinct([layer.id for layer in body.layers])
         reached: set[tuple[Layer, int]] = set()

@@ -100,8 +100,7 @@ class UnknownVariable(Rule):
 
     @staticmethod
     def _unread(context: Context) -> Iterator[Layer]:
-        """Yields the Assigns of variables whose ReadValue OpenVINO does not find in the same
-        body."""
+        """Yields the Assigns for which OpenVINO finds no ReadValue in the same body."""
         waiting = [context.model.net] if "assign" in context.by_type else []
         for body in waiting:
             used = list(compress(body.layers, context.links(body).used()))
@@ -120,10 +119,11 @@ class VariableMismatch(Rule):
     the element types must be equal, and the shapes compatible.
 
     ## Why it matters
-    The model cannot be loaded.
+    The model cannot be compiled.
 
     ## What OpenVINO does
-    Rejects the model: "Check 'input_shape.compatible(variable_shape)' failed".
+    Reads the model, but refuses to compile it: "Check 'input_shape.compatible(variable_shape)'
+    failed".
 
     ## Example
     ```xml

@@ -37,7 +37,7 @@ class LiteralBatch(Rule):
     items of the batch.
 
     ## What OpenVINO does
-    Reads it silently. `model.reshape` to another batch is then rejected at some layer.
+    Reads it silently. `model.reshape` to another batch mixes the items, or fails at a later layer.
 
     ## Example
     ```xml
@@ -208,7 +208,7 @@ class HugeTensor(Rule):
     The model cannot be run. Often a dimension has too many digits, or a shape is computed wrongly.
 
     ## What OpenVINO does
-    Reads a dimension of 10^12 silently, and runs out of memory when the model is run.
+    Reads a dimension of 10^12 silently. It runs out of memory when it compiles or runs the model.
 
     ## Example
     ```xml

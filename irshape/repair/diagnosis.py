@@ -62,8 +62,8 @@ class Diagnosis:
 
     @property
     def doubted(self) -> set[Layer]:
-        """The layers with findings that swapped inputs or a wrong .bin explain. Their declared
-        ports may be right."""
+        """The layers whose findings are due to swapped inputs or a wrong .bin. Their declared ports
+        may be right."""
         causes = [each for lead in self.leads for each in lead.causes]
         proofs = [each for each in causes if each.change.kind in ("exchange", "weights")]
         return {part.layer for each in proofs for part in each.explained if part.layer}

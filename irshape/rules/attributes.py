@@ -53,7 +53,7 @@ class MisspeltAttribute(Rule):
     The intended attribute takes its default.
 
     ## What OpenVINO does
-    Silently ignores it and computes with the default, or refuses the layer if there is no default.
+    Silently ignores it and computes with the default, or refuses a layer that needs the attribute.
 
     ## Example
     ```xml

@@ -271,7 +271,7 @@ class ExpectedOutputs(PortsRule):
 
 
 def _names(end: End) -> list[str]:
-    """Returns the names of an input or output: of its tensor, of its layer, and of its producer."""
+    """Returns the names of an input or output: those of its tensor, its layer and its producer."""
     named = [*names_in(end.layer.output_names), *end.port.tensor_names]
     return [*named, *dict.fromkeys((end.layer.name, end.producer.name))]
 

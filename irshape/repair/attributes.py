@@ -109,7 +109,7 @@ def _nearness(one: object, other: object) -> float | None:
 
 
 def names(sites: Sites, finding: Finding) -> Iterator[Change]:
-    """Yields similar names for an attribute unknown to its operation or, without any, removal."""
+    """Yields renamings of an attribute unknown to its operation; its removal if none is similar."""
     site, written = sites.of(finding.layer), finding.fault.at
     operation = None if site is None else site.operation
     if site is None or operation is None:

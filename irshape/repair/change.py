@@ -67,7 +67,7 @@ class Change(NamedTuple):
     after: str | None
     """The new text; None if something is removed."""
     cost: float = 1.0
-    """If several changes remove equally many findings, the lowest cost is the likeliest."""
+    """Of changes that remove equally many findings, the one with the lowest cost is likeliest."""
     exact: bool = False
     """Whether the change gives the layer exactly the outputs that its ports declare."""
     decided: str = ""

@@ -20,7 +20,7 @@ from .spellings import likeness
 MOST_SOURCES = 4
 """The largest number of outputs that are tried for an input."""
 MOST_EXCHANGED = 16
-"""irshape tries exchanges only among this many inputs of a layer, the first ones."""
+"""irshape tries exchanges only among the first inputs of a layer, up to this number."""
 MOST_UNFED = 4
 """If more inputs than this have no edge, irshape proposes no edges: many were probably lost."""
 MOST_CYCLIC = 32

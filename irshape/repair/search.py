@@ -71,7 +71,7 @@ class _Search:
                 self._search(finding, cheap=number >= MOST_SEARCHED)
 
     def _search(self, finding: Finding, *, cheap: bool) -> None:
-        """Searches for causes of a finding. cheap: whether to test changes only without reading."""
+        """Searches for causes of a finding. cheap: whether to skip tests that read the file."""
         candidates = self._candidates(finding, cheap=cheap)
         proven = self._proven(finding, candidates[:MOST_TRIED], cheap=cheap)
         if not proven:
@@ -146,7 +146,7 @@ class _Search:
     def _applicability(
         self, change: Change, gone: tuple[Finding, ...], *, alone: bool
     ) -> Applicability:
-        """alone: whether `decided` gives a reason in exactly one of the changes for the finding."""
+        """alone: whether exactly one change for the finding has a reason in `decided`."""
         fixable = self.sites.context.model.format.is_ir
         if not change.edits or change.guess or not fixable:
             return "display"

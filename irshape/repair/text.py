@@ -1,6 +1,6 @@
 """Repairs text that is not well-formed, and tests each change by reading the changed text.
 
-Repairs a missing end tag, a repeated attribute, text before `<?xml`, and a wrong encoding.
+Repairs a missing end tag, a repeated attribute, blanks before `<?xml`, and a wrong encoding.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def _is_utf8(data: bytes) -> bool:
 def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
     """Returns the place where an end tag is missing, and the name and start of the open element.
 
-    Returns None for any other fault. Two things show that an end tag is missing: the end tag of the
-    outer element comes next, or an element that the open element cannot contain.
+    Returns None for any other fault. An end tag is missing if the next tag ends the outer element,
+    or begins an element that the open element cannot contain.
     """
     opened: list[tuple[bytes, int]] = []
     for tag in tags(data):

@@ -52,7 +52,7 @@ def fix_many(
     unsafe: bool = False,
     jobs: int = 1,
 ) -> Iterator[Outcome]:
-    """Yields the fixes of several files, in order, also of the files after one that fails."""
+    """Yields the fixes of several files, in order. A file that fails does not stop the others."""
     if "-" in paths:
         jobs = 1  # standard input is that of this process
     work = partial(_outcome, configuration=configuration, weights=weights, unsafe=unsafe)

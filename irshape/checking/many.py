@@ -136,7 +136,7 @@ def validate_many(targets: Sequence[Target], request: Request) -> Iterator[FileR
 
 
 def default_jobs(paths: Sequence[str]) -> int:
-    """Returns the number of processes: the number of cores, or 1 for a few small files."""
+    """Returns the number of processes: 1 for one file or a few small files, else one per core."""
     total = sum(os.path.getsize(path) for path in paths[:FEW] if os.path.isfile(path))
     if len(paths) < 2 or (len(paths) < FEW and total < SMALL):
         return 1

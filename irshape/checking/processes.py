@@ -22,7 +22,7 @@ R = TypeVar("R")
 """The type of the result of a task, which can be pickled."""
 
 COLLECT_EVERY = 64
-"""The number of files that a process checks between two runs of the garbage collector."""
+"""The tasks between two garbage collections without workers. Workers collect after a batch."""
 COLLECT_ALL_EVERY = 16
 """One of this many garbage collections also examines long-lived objects: reports and caches."""
 BATCH = 32
@@ -78,8 +78,8 @@ def with_processes(
     """Yields the results of tasks that run in several processes, or in this process if `jobs` is 1.
     lost: a function that returns the result of a task that kills its process.
 
-    If a process dies, each unfinished batch runs again in a separate process. These runs identify
-    the task that kills its process.
+    If a process dies, each batch that was sent to the workers and is unfinished runs again in a
+    separate process. These runs identify the task that kills its process.
     """
     jobs = min(jobs, len(tasks))
     if jobs < 2:

@@ -27,7 +27,7 @@ EXPORTED = ("_model.xml", "_tokenizer.xml", "_detokenizer.xml")
 """The endings of the file names of models that optimum-intel exports together."""
 
 Watch = Callable[[Iterator[FileReport], int], Iterator[FileReport]]
-"""A function that yields the reports it gets and shows progress. int: the number of reports."""
+"""A function that passes reports on and shows progress. Gets reports, and how many will come."""
 
 
 def validate(

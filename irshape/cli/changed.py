@@ -88,10 +88,10 @@ def _top_above(file: str) -> str | None:
 
 
 def _commit_in(top: str, commit: str) -> str | None:
-    """Returns the commit with which to compare a repository: `commit`. Exception: for a submodule
-    without the working directory, the commit that the superproject records for the submodule.
-
-    Returns None for a repository without commits, or if the superproject has no such submodule.
+    """Returns the commit with which to compare a repository. This is `commit`, except in a
+    submodule that does not contain the working directory: there, it is the submodule's commit that
+    the superproject records. Returns None if the repository has no commits, or if the
+    superproject did not have the submodule at `commit`.
     """
     outer = _git(top, "rev-parse", "--show-superproject-working-tree").strip()
     if outer and top != _top_above("."):

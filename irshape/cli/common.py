@@ -34,7 +34,7 @@ def expand(
     Replaces a .bin, even a deleted one, by the .xml beside it. Raises `UsageError` for a path that
     matches no file.
     only_ir: skip files that are not models, even if `paths` names them. With `foreign`, replace
-    external data by the ONNX models, in its folder or above, that refer to the data.
+    an external data file by the ONNX models that refer to it, from its folder or those above.
     foreign: also search folders for oneDNN graphs and, with the onnx package, ONNX models.
     empty: accept folders without models.
     """
@@ -209,7 +209,7 @@ def drop_stdout() -> None:
 
 
 def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) -> None:
-    """Raises `UsageError` if the model `output` would replace a file from which it is made.
+    """Raises `UsageError` if the model `output` would replace the source model or its .bin.
 
     Also raises it if the name of `output` does not end in .xml.
     """
@@ -389,9 +389,9 @@ def pairs(
 ) -> dict[str, str]:
     """Parses `NAME=VALUE` options into a dictionary.
 
-    A name may contain `=`: `known` says whether the text before one of the `=` is a name. Raises
-    `UsageError` for a name given twice and for a malformed value. ends: the names of the model's
-    inputs or outputs. If this is a single name, `NAME=` may be omitted.
+    Raises `UsageError` for a name given twice and for a malformed value. known: whether a text is
+    a name; this finds the right `=` if a name contains `=`. ends: the names of the model's inputs
+    or outputs. If there is only one, `NAME=` may be omitted.
     """
     named: dict[str, str] = {}
     for value in values:

@@ -98,7 +98,7 @@ def command(
 
 
 def _refusing(problem: Exception, models: Sequence[Model]) -> str:
-    """Returns the path of the model with the layer that an error names, or both paths."""
+    """Returns the path of the model that has the error's layer; both paths if none has it."""
     layer = getattr(problem, "layer", None)
     owners = [model for model in models if any(each is layer for each in model.walk())]
     return ", ".join(model.path for model in owners or models)
@@ -142,7 +142,7 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
 
 
 def _outputs(comparison: ModelComparison) -> list[str]:
-    """Returns at most five lines on the models' outputs, those with the largest errors first."""
+    """Describes the five outputs with the largest errors, and counts the other outputs."""
     lines = []
     for pair in comparison.worst(len(comparison.pairs)):
         if pair.second in comparison.outputs:

@@ -54,7 +54,7 @@ def number(value: float | None) -> str:
 
 
 def in_words(state: str, errors: Errors) -> str:
-    """Returns a verdict in words: `equal within the tolerance` for equal values with errors."""
+    """Returns a verdict as text. `equal` with an error above 0: `equal within the tolerance`."""
     return "equal within the tolerance" if state == "equal" and errors.max_abs else state
 
 
@@ -99,7 +99,7 @@ answer_options = options(
         "--worst",
         type=Whole(0),
         metavar="N",
-        help="Show the N largest errors, as multiples of the tolerance. "
+        help="Show the N errors that are largest relative to the tolerance. "
         "[default: 5 if something differs]",
     ),
     forms_option(stated="text", default=["text"]),

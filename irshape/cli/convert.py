@@ -45,8 +45,8 @@ def command(
     MODEL is an ONNX model, a oneDNN graph, or an IR. The ports of the new IR declare the inferred
     element types and shapes.
 
-    Exit status: 0; 1 if nodes cannot be read or do not fit their inputs, which stderr names
-    (nothing is written); 2 if a path cannot be opened.
+    Exit status: 0; 1 if MODEL cannot be read, has errors, or has nodes that do not fit their inputs
+    (stderr names the errors, and nothing is written); 2 if a path cannot be opened.
     """
     from ..formats.ir.writer import write
     from ..inference.chain import refusals

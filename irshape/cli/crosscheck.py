@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     type=click.Choice(["all", "outputs"]),
     default="all",
     show_default=True,
-    help="Compare all layers, or the model's outputs and, only if an output differs, all layers.",
+    help="outputs: compare only the model's outputs first, and all layers if an output differs.",
 )
 @input_options
 @click.option(

@@ -240,7 +240,7 @@ def _by_end(
             for name, text in _pairs(graph, given, flag, ends).items():
                 of_end = wanted.setdefault(find(name), {})
                 if argument in of_end:
-                    raise ValueError(f"'{name}' gets two values, one by another of its names")
+                    raise ValueError(f"'{name}' gets two values, under two of its names")
                 of_end[argument] = parse(text)
     return wanted
 
@@ -332,7 +332,7 @@ _SECTIONS = {
         _Change(
             "--batch-from NAME",
             ("make_stateful",),
-            "With --make-stateful: name an input; axis 0 has the batch size of the variables.",
+            "With --make-stateful: the input whose axis 0 is the batch size of the variables.",
         ),
     ),
     "Shapes and values of inputs": (
@@ -568,7 +568,7 @@ def _asked(value: Any) -> bool:
 def _steps(given: Given) -> dict[Apply, list[str]]:
     """Returns the functions that make the requested changes, in order, each with its options.
 
-    Raises `UsageError` for an option that only modifies other options if none of them is given.
+    Raises `UsageError` for an option such as --keep without any option that it modifies.
     """
     steps: dict[Apply, list[str]] = {}
     every = [each for section in _SECTIONS.values() for each in section]

@@ -93,7 +93,7 @@ def _obstacle(inference: Inference) -> str:
         return f"`irshape validate {path}` reports errors, which `irshape fix` may correct"
     except GraphError as problem:
         return str(problem)
-    return "a layer does not accept these shapes of the inputs" if inference.refused else ""
+    return "a layer does not accept these input shapes" if inference.refused else ""
 
 
 def _page(title: str, content: str) -> str:

@@ -67,8 +67,8 @@ def command(
       irshape extract model.xml --to logits -o without_heads.xml
       irshape extract model.xml --around conv_17 --distance 3 -o report.xml
 
-    Exit status: 0; 1 if the model has errors, or an output also depends on an input that is not
-    given; 2 if a name does not exist or a path cannot be opened. Files appear completely or not at
+    Exit status: 0; 1 if the model has errors, or a tensor of --to needs an input that --from leaves
+    out; 2 if a name does not exist or a path cannot be opened. Files appear completely or not at
     all.
     """
     if around is None and not starts and not ends:

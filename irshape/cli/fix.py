@@ -96,8 +96,8 @@ def command(
     lists the findings of rules that are not selected.
 
     Exit status: with --diff or --check, 0, or 1 if there is something to correct; with --in-place
-    or --output, 0, or 1 if errors remain. Always 1 if a file cannot be read as an IR, and 2 if a
-    file cannot be opened or written; irshape still corrects the other files.
+    or --output, 0, or 1 if errors remain. Always 1 if an IR cannot be read, and 2 if a file has
+    another format or cannot be opened or written; irshape still corrects the other files.
     """
     from ..checking.fixing_many import fix_many
     from ..checking.many import default_jobs
@@ -279,7 +279,7 @@ class _Account:
 
 
 def _fixed(findings: list[Diagnostic]) -> str:
-    """Returns text such as `3 findings (1 info)`: it names infos, since `validate` hides them."""
+    """Counts findings: `3 findings (1 info)`. Names the infos, which `validate` hides."""
     infos = sum(each.severity == "info" for each in findings)
     of_them = f" ({counted(infos, 'info')})" if infos else ""
     return f"{counted(len(findings), 'finding')}{of_them}"

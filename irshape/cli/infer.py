@@ -82,8 +82,8 @@ def command(
     With --symbols, the table shows expressions such as past+seq instead of intervals. --shape may
     name dimensions: --shape 'input_ids=[batch,seq]'.
 
-    Exit status: 0; 1 if a layer does not fit its inputs: stderr then names the layer, and the
-    dimensions of inputs, or the constant, that do not fit; 2 if a path cannot be opened.
+    Exit status: 0; 1 if a layer does not fit its inputs (stderr names the layer, and the input
+    dimensions or the constant that cause this); 2 if a path cannot be opened.
     """
     from ..formats.ir.fragments import give_values
     from ..inference.engine import infer
@@ -125,10 +125,8 @@ def command(
 
 
 def _conflicts(inference: Inference, layer: Layer | None) -> list[str]:
-    """Describes inputs with a rank or sizes that contradict the file, other inputs, or a layer.
-
-    If some inputs have another rank than in the file, describes only these inputs.
-    """
+    """Describes the inputs that have another rank than in the file. Without such inputs, describes
+    input sizes that are in conflict, and contradictions between `layer` and other layers."""
     from ..inference.conflicts import size_conflicts, sizes_of_inputs
     from ..inference.engine import infer
 

@@ -51,7 +51,7 @@ def command(xpath: str, paths: tuple[str, ...], form: str, timeout: float) -> No
     for the first port; and re:test(TEXT, PATTERN) of EXSLT.
 
     Exit status: 0, even if nothing matches; 1 if a file contains no model or the expression could
-    not be evaluated on it in time; 2 for a malformed expression or a path that cannot be opened.
+    not be evaluated on it; 2 for a malformed expression or a path that cannot be opened.
     """
     from ..xpath.evaluator import Evaluator, XPathError
 
@@ -88,9 +88,9 @@ def command(xpath: str, paths: tuple[str, ...], form: str, timeout: float) -> No
 
 
 def matches(model: Model, xpath: str, evaluator: Evaluator) -> Iterator[dict[str, Any]]:
-    """Yields the elements, attributes and texts that an expression selects, in document order.
+    """Yields the nodes that an expression selects, in document order; or its single value.
 
-    A layer appears once for each matched text. Raises `XPathError`.
+    Nodes of a layer with the same attribute name and text appear once. Raises `XPathError`.
     """
     from ..inference.engine import infer
     from ..xpath.document import Document, ports

@@ -86,8 +86,8 @@ def command(
 
     irshape runs the command again and again, on ever smaller models. {} in the command stands for
     the path of the model; without {}, the path comes last. irshape keeps a model if the command
-    ends with the same exit status, or by the same signal, as on MODEL. With --contains, the command
-    must also print a text, so that the search does not end at a different failure.
+    ends with the same exit status, or by the same signal, as on MODEL. With --contains, the output
+    of the command must also match a pattern: this excludes models that fail for another reason.
 
     \b
     Examples:

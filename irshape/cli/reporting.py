@@ -125,7 +125,7 @@ def write_report(
     """Writes a report in every requested format. The files appear together or not at all.
 
     quiet: write nothing to stdout. fixes: show the changes that correct findings.
-    statistics: count findings by rule instead; the formats are text or JSON.
+    statistics: count findings by rule instead; all formats must be in `COUNTED`.
     """
     root = _root()
     shown = Options(

@@ -84,8 +84,8 @@ def command(
 ) -> None:
     """Execute a model in NumPy, and print the range of each output.
 
-    Exit status: 0; 1 if `irshape validate` rejects the model, if it cannot be run with these inputs
-    or, with --simulate, if a layer gives infinity or NaN that it does not give in full precision; 2
+    Exit status: 0; 1 if `irshape validate` rejects the model, or the model cannot be run with these
+    inputs; with --simulate, also 1 if a layer gives infinity or NaN only in the lower precision; 2
     if a path cannot be opened or an input is missing.
     """
     from ..execution import ranges

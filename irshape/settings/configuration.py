@@ -103,8 +103,8 @@ class Configuration(NamedTuple):
 def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Configuration:
     """Returns the configuration that an argument gives: an object, the path of a file, or None.
 
-    Raises `ConfigurationError`, e.g. for an object with an unsuitable value in a field, and
-    `OSError` if the file cannot be opened. The codes of selectors are checked where they are used.
+    Raises `ConfigurationError`, e.g. for an object with an unsuitable field, and `OSError` if the
+    file cannot be opened. Of an object's selectors, checks only those in `per_file_ignores`.
     """
     if given is None:
         return Configuration()
@@ -551,4 +551,4 @@ _FIELDS: Keys = {
     "custom": ("custom", _objects(CustomRule)),
     "devices": ("devices", _of(Devices, "a Devices object")),
 }
-"""As `_KEYS`, for the fields that a program sets."""
+"""Checks the fields of a `Configuration` that a program makes, as `_KEYS` checks a file."""

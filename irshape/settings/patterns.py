@@ -20,9 +20,9 @@ def _fits(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
 def matches(pattern: str, path: str, root: str | None = None) -> bool:
     """Returns whether a pattern matches a file.
 
-    A pattern without `/` is compared with the name of the file. Any other pattern is compared with
-    the path from `root` (by default the working directory). `dir/` matches every file in the
-    folder.
+    A pattern without `/` is compared with the name of the file, an absolute pattern with the
+    absolute path, and any other pattern with the path from `root` (by default the working
+    directory). `dir/` matches every file in the folder.
     """
     if "/" not in pattern:
         return fnmatchcase(os.path.basename(path), pattern)
@@ -35,7 +35,7 @@ def matches(pattern: str, path: str, root: str | None = None) -> bool:
 
 
 def relative(path: str, root: str | None = None) -> str:
-    """Returns a path relative to a folder, with `/`; an absolute path if it is outside."""
+    """Returns a path relative to a folder, with `/`; the absolute path on another drive."""
     if path in ("-", "<stdin>"):
         return "<stdin>"
     absolute = os.path.abspath(path)

@@ -24,7 +24,7 @@ class Document:
     def __init__(self, model: Model) -> None:
         self.model = model
         self._written: dict[int, Layer] | None = None
-        """If irshape wrote the document: the layers, by the number of their `<layer>`."""
+        """The layers by the number of their `<layer>`; None if the document is the file itself."""
         if model.format.is_ir and model.kind == "net":
             self.data = model.source.data
             self.encoding = "utf-8" if model.source.encoding == "utf-8-sig" else None

@@ -67,7 +67,7 @@ class Connections(NamedTuple):
 
 class ParsedDocument:
     """A parsed document, with the functions that expressions can call, such as `shape`. ports: the
-    inferred outputs of the layers; empty if no expression calls these functions."""
+    inferred outputs of the layers, which only `shape` and `element-type` need."""
 
     def __init__(self, data: bytes, ports: Ports, encoding: str | None = None) -> None:
         parser = etree.XMLParser(
@@ -92,9 +92,9 @@ class ParsedDocument:
         return etree.XPath(xpath, namespaces=_NAMESPACES, extensions=functions, smart_strings=True)
 
     def evaluate(self, xpath: str) -> dict[str, Any]:
-        """Returns the matches of an expression; for an expression with a single number, text or
-        truth value, this value. A match is the number of its element in the document, the number of
-        the `<layer>` around it, the name of the matched attribute, and the matched text."""
+        """Returns the matches of an expression, or its value if it gives a number, text or truth
+        value. A match is a list: the number of its element in the document, the number of the
+        `<layer>` around it, the name of the matched attribute, and the matched text."""
         result = self.compiled(xpath)(self.root)
         if not isinstance(result, list):
             return {"value": result if not isinstance(result, str) else str(result)[:MAX_TEXT]}

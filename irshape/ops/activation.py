@@ -365,8 +365,8 @@ class NormalizedExponential(AlongAxis):
         masked = np.isneginf(plain(data))
         if masked.size and bool(masked.all(axis=self.along(data.ndim)).any()):
             return (
-                f"a row of its input along axis {self.axis} contains only -inf "
-                "(everything is masked)"
+                f"the input contains only -inf in one row along axis {self.axis}, so "
+                "everything is masked"
             )
         return None
 

@@ -137,7 +137,7 @@ def ascending(numbers: Iterable[int], *, at: str) -> None:
     """Requires that no number of a list is below the number before it."""
     for index, (before, number) in enumerate(pairwise(numbers), 1):
         if number < before:
-            wanted = f"{before} or more, because the numbers must ascend"
+            wanted = f"{before} or more, because the numbers must not decrease"
             raise Violation(at=at, expected=wanted, actual=number, position=index, rule=INPUT_VALUE)
 
 

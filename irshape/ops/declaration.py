@@ -197,9 +197,9 @@ class Operation:
             elif isinstance(declared, FunctionType) and (name in operands or name in attributes):
                 raise TypeError(f"{cls.__name__}: `{name}` is both a method and a declaration")
         if cls.result is not None and cls.result not in operands:
-            raise TypeError(f"{cls.__name__}: `result` names `{cls.result}`, which is no operand")
+            raise TypeError(f"{cls.__name__}: `result` is `{cls.result}`, which is no operand")
         if {"result", "infer"} <= vars(cls).keys():
-            raise TypeError(f"{cls.__name__} declares its result and has an `infer`, too")
+            raise TypeError(f"{cls.__name__} has both `result` and `infer`; remove one")
         cls.of_plugin = not cls.__module__.startswith("irshape.")
         cls.attributes = attributes
         cls.operands = tuple(operands.values())

@@ -155,10 +155,10 @@ class Binary(Broadcasting):
 
 
 def below_zero(data: Array) -> str | None:
-    """Returns the reason for a NaN, e.g. "its input has numbers down to -1", or None."""
+    """Returns the reason for a NaN, e.g. "the input has numbers below 0, down to -1", or None."""
     numbers = plain(data)
     least = float(numbers.min()) if numbers.size else 0
-    return f"its input has numbers down to {least:.6g}" if least < 0 else None
+    return f"the input has numbers below 0, down to {least:.6g}" if least < 0 else None
 
 
 def zero_by_zero(divisor: Array) -> str | None:

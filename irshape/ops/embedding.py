@@ -109,7 +109,7 @@ class OffsetsLookup(EmbeddingLookup):
         ends = np.append(offsets[1:], len(indices))
         sizes = ends - offsets
         if len(offsets) and (offsets[0] < 0 or np.any(sizes < 0)):
-            raise ValueError("offsets must ascend, up to the number of indices")
+            raise ValueError("offsets must lie from 0 to the number of indices, and not decrease")
         first = int(offsets[0]) if len(offsets) else len(indices)
         bag = np.repeat(np.arange(len(offsets)), sizes)
         weights = None if per_sample_weights is None else per_sample_weights[first:]

@@ -130,7 +130,7 @@ class Const(Operation):
         ignored(
             "2023.2",
             "a constant of i4 or u4",
-            "reads the two elements of each byte in the other order",
+            "swaps the two elements of each byte",
             _of_four_bits,
         ),
     )
@@ -276,7 +276,7 @@ def check_assigned(variable: str, held: Tensor, new: Tensor) -> None:
             expected=f"{held.element_type}{held.shape}",
             actual=f"{new.element_type}{new.shape}",
             rule=VARIABLE_MISMATCH,
-            help="assign a value that fits the ReadValue, or make variable_shape less specific",
+            help="assign a value that fits the variable, or make variable_shape less specific",
         )
 
 

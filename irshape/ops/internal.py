@@ -69,7 +69,7 @@ def internal_operation(type_name: str, version: str) -> str | None:
     meaning = MEANINGS.get(type_name)
     if version == "extension" and type_name in EXTENSIONS:
         origin = "OpenVINO's pass for paged attention inserts it"
-        reading = "read_model knows it only after the same release has loaded the CPU plugin"
+        reading = "read_model knows it only after OpenVINO has loaded the CPU plugin"
     elif is_unconverted(type_name, version):
         origin = "a frontend leaves it in place of an operation that it cannot convert"
         reading = "no OpenVINO release reads it from a file"

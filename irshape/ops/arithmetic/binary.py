@@ -181,7 +181,7 @@ class Power(Binary):
         if b == 0.5 and a >= 0:
             return math.sqrt(a)
         if b != int(b) or abs(b) > LARGEST_EXPONENT:
-            raise ValueError("the last bit of the power is uncertain")
+            raise ValueError("the last bit of the power may be wrong")
         if isinstance(a, int) and b < 0:
             return int(a ** int(b))
         return a ** int(b)

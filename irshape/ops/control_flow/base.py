@@ -66,7 +66,7 @@ class ControlFlow(Operation):
             twice = {binding.internal: binding.external for binding in reversed(view.inputs)}
             for parameter in view.parameters:
                 if parameter.id in used and parameter.id not in feeding:
-                    why = "; OpenVINO gives it zeros of its declared type and shape"
+                    why = "; OpenVINO feeds it zeros of the declared type and shape"
                     known = twice.get(parameter.id)
                     if known is not None:
                         why = f": OpenVINO feeds input {known} only to Parameter {lines[known]}"

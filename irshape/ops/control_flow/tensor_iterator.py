@@ -89,9 +89,9 @@ class TensorIterator(Iteration):
                 length = (end - start if binding.stride >= 0 else start - end) + 1
                 require(
                     length >= binding.part_size,
-                    f"axis {binding.axis} of input {binding.external}, of size {size}, is too "
-                    f"short for part_size={binding.part_size} from {binding.start} to "
-                    f"{binding.end}; OpenVINO cannot run the layer",
+                    f"axis {binding.axis} of input {binding.external} has size {size}: start="
+                    f"{binding.start} and end={binding.end} leave less than one slice of "
+                    f"part_size={binding.part_size}; OpenVINO cannot run the layer",
                     rule=PORT_MAP,
                 )
                 counts.append((binding, length // binding.part_size))

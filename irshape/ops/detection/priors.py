@@ -73,7 +73,7 @@ class PriorBoxes(Operation):
         if corners.shape[2] != self.priors_per_point():
             raise ValueError(
                 f"the attributes describe {corners.shape[2]} boxes for each point, "
-                f"but the shape has room for {self.priors_per_point()}"
+                f"but the output shape has {self.priors_per_point()}"
             )
         variance = np.float32(self.variance or (0.1,))
         if len(variance) not in (1, 4):

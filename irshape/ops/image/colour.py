@@ -73,7 +73,7 @@ class FromPlanes(Operation):
         for what, ours, theirs in zip(AXES, sizes, (batch, height * 2, width * 2), strict=True):
             size = ours.merge(theirs)
             if size is None:
-                says = f"`{name}` {chroma.shape} belongs to an image of {what} {theirs}, not {ours}"
+                says = f"`{name}` {chroma.shape} implies {what} {theirs} of the image, not {ours}"
                 raise Violation(says, at=name, relation="equal", expected=ours, actual=theirs)
             merged.append(size)
         return merged[0], merged[1], merged[2]

@@ -220,7 +220,7 @@ class ScaledDotProductAttention(Operation):
             return None
         hidden = ~mask if mask.dtype.kind == "b" else np.isneginf(plain(mask))
         if bool(hidden.all(axis=-1).any()):
-            return "a row of its mask contains only false or -inf, so everything is masked"
+            return "a row of the mask contains only false or -inf, so everything is masked"
         return None
 
     def attended(

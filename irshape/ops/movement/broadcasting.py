@@ -110,8 +110,8 @@ class Broadcast(Operation):
         start = len(target) - data.rank if self.axis == -1 else self.axis
         if not (start >= 0 and (start >= len(target) or len(target) - start <= data.rank)):
             raise Violation(
-                f"`data` {data.shape} does not fit the target shape {target} from axis {start} to "
-                "its end",
+                f"`data` {data.shape} must have a dimension for each axis of the target shape "
+                f"{target} from axis {start} on",
                 at="mode.axis",
                 relation="rank",
                 expected=len(target) - start,

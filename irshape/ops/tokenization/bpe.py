@@ -36,7 +36,7 @@ class BytePairs:
                 pair = vocabulary[left], vocabulary[right]
                 self.merges[pair] = rank, vocabulary[left + right]
         except KeyError as problem:
-            raise ValueError(f"a merge needs {problem}, which the vocabulary lacks") from None
+            raise ValueError(f"a merge uses {problem}, which is no vocabulary entry") from None
         for left, right in merges:
             remaining.pop(left + right, None)
         self.remaining = remaining

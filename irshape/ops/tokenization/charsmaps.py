@@ -40,10 +40,10 @@ class PrecompiledMap:
 
     def __init__(self, blob: bytes) -> None:
         if len(blob) <= 4:
-            raise ValueError("the map of characters is too short")
+            raise ValueError("the map of characters has 4 bytes or fewer")
         (size,) = struct.unpack_from("<I", blob)
         if size >= len(blob) or size % 4:
-            raise ValueError("the map of characters has no trie of the size that it states")
+            raise ValueError(f"the map of characters has an invalid trie size: {size} bytes")
         self.units = struct.unpack_from(f"<{size // 4}I", blob, 4)
         self.texts = blob[4 + size :]
 

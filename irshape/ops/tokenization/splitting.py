@@ -275,9 +275,7 @@ class CharsToBytes(RaggedStringOperation):
                 for character in decoded(strings[position]):
                     value = ord(character) if character < "\x80" else values.get(character)
                     if value is None:
-                        raise ValueError(
-                            f"{character!r} represents no byte, so irshape does not evaluate it"
-                        )
+                        raise ValueError(f"{character!r} does not stand for a byte")
                     result.append(value)
             joined.append(bytes(result))
         return packed(joined, ragged_begins.shape)

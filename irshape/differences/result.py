@@ -73,8 +73,8 @@ class LayerDiff(NamedTuple):
 
 class Unmatched(NamedTuple):
     """A layer that the other model lacks, with its producers and consumers.
-
-    constant: whether the layer only stores or decompresses a constant that both models use.
+    constant: whether the layer depends only on constants and either feeds only layers without a
+    partner, or decompresses a constant that both models use.
     same_as: a layer of the other model that computes the same from the same inputs.
     """
 

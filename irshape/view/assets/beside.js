@@ -1,6 +1,6 @@
 // Two models side by side: which layers match, and what changed.
 
-const CHANGES = { removed: ["−", "removed"], added: ["+", "added"], changed: ["~", "changed"], values: ["≠", "other values"], inherited: ["·", "types or shapes follow"] };
+const CHANGES = { removed: ["−", "removed"], added: ["+", "added"], changed: ["~", "changed"], values: ["≠", "other values"], inherited: ["·", "follows from other changes"] };
 
 class Beside {
   constructor(page) {

@@ -76,8 +76,8 @@ def _body(
 
 
 _DRAWN = (
-    "<code>irshape validate MODEL --view FILE</code> draws a model with its findings, and the "
-    "inferred types and shapes."
+    "<code>irshape validate MODEL --view FILE</code> writes a page with the graph of a model, its "
+    "findings, and the inferred types and shapes."
 )
 
 

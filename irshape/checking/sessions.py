@@ -1,6 +1,6 @@
 """Implements `irshape.Session` and `irshape.run`, which check a model before they run it.
 
-`run` keeps sessions for its models, so that it checks a model only in the first call.
+`run` keeps sessions for its models, so that it checks an unchanged model only once.
 """
 
 from __future__ import annotations

@@ -33,6 +33,9 @@ class Whole(click.IntRange):
 
     name = "integer"
 
+    def _describe_range(self) -> str:
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, str) and not re.fullmatch("-?[0-9]+", value):
             self.fail(f"'{value}' is not a whole number in digits, such as 12", param, ctx)
@@ -56,9 +59,9 @@ class Real(click.FloatRange):
 class Command(click.Command):
     """A command with options that take several values: `--from a b` means `--from a --from b`.
 
-    Models come first. After the last model, each further word is a value of the option before it. A
-    word NAME=VALUE that is not the name of a file is always a value of an option. An option whose
-    metavar is `[NAME]...` may stand without a value, and then gets an empty one.
+    After the last model, each word is a value of the repeatable option before it. A word NAME=VALUE
+    that is not the name of a file is a value of such an option even before a model. An option whose
+    metavar is `[NAME]...` may have no value on the command line: its value is then empty.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -153,8 +156,8 @@ def parsed(parse: Callable[[Any], T]) -> Callable[[click.Context, click.Paramete
 
 
 def extension_option(
-    help: str = "A custom operation: irshape uses the declared ports of its layers. "
-    "[default: the extensions of the configuration]",
+    help: str = "A custom operation, besides those of the configuration: irshape uses the "
+    "declared ports of its layers.",
     **attributes: Any,
 ) -> Decorator:
     """Returns the option `--extension`. attributes: further arguments of `click.option`."""

@@ -522,7 +522,7 @@ def command(
     NAME is the name of a tensor, the name or the id of a layer with one output, or LAYER:INDEX.
     [NAME] and [NAME=] can be left out if the model has one input, or one output. Options that are
     repeatable take several values: --cut a b. MODEL is an IR, an ONNX model or a oneDNN graph; - is
-    standard input. All other text of the file stays: names, ids, order, comments.
+    standard input. All other text of an IR stays: names, ids, order, comments.
 
     \b
     Examples:

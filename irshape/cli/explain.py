@@ -41,8 +41,8 @@ def command(
     dimension static; irshape has inferred the model with these shapes, but OpenVINO may infer fewer
     bounds.
 
-    Exit status: 0; 1 if a layer does not fit its inputs, which stderr names; 2 if a path cannot be
-    opened, or the model has no such tensor or axis.
+    Exit status: 0; 1 if a layer does not fit its inputs (stderr names the layer); 2 if a path
+    cannot be opened, or the model has no such tensor or axis.
     """
     from ..inference.chain import refusal_in_brief
     from ..inference.engine import infer

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     "-q",
     "--quiet",
     is_flag=True,
-    help="Do not list the findings that are fixed and those that remain.",
+    help="List neither files nor findings, and do not count findings.",
 )
 @click.option(
     "-v",
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     "--unsafe-fixes",
     "unsafe",
     is_flag=True,
-    help="Also make the likeliest change for each other finding. It changes what OpenVINO reads.",
+    help="For each other finding, make the likeliest change. This alters what OpenVINO reads.",
 )
 @fixing_options
 @weights_option

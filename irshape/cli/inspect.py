@@ -72,8 +72,8 @@ def command(
     """Show the parts of a model, and the costs of a run.
 
     The output has inputs, outputs and states; layers by type; constants by element type, with their
-    bytes; multiply-adds and activations by layer; the peak of memory; the oldest OpenVINO that
-    reads it. MODEL is an IR, an ONNX model or a oneDNN graph; - is standard input.
+    bytes; multiply-adds and activations by layer; the peak memory; the oldest OpenVINO release that
+    reads the model. MODEL is an IR, an ONNX model or a oneDNN graph; - is standard input.
 
     Multiply-adds are counted for matrix products, convolutions, attention and recurrent cells; a
     multiplication with its addition counts as one. Activations are the outputs of all layers that

@@ -1,4 +1,4 @@
-"""Defines the options that select rules and files. They override keys of the configuration."""
+"""Defines the options that select rules and files. They override or extend the configuration."""
 
 from __future__ import annotations
 
@@ -112,13 +112,13 @@ fixing_options = options(
         "--shard",
         metavar="I/N",
         callback=parsed(_shard),
-        help="Check only part I of N of the files.",
+        help="Divide the files into N parts, and take only part I.",
     ),
     click.option(
         "--only-ir",
         is_flag=True,
-        help="Skip files that are not models, even if named. Instead of a data file, `validate` "
-        "checks its model; instead of the configuration or a plugin, all models in git.",
+        help="Skip files that are not models, even if named. For a data file, `validate` checks "
+        "its model; for the configuration or a plugin, it checks all models in git.",
     ),
 )
 """The options of a command that fixes the selected findings."""

@@ -1,4 +1,4 @@
-"""Finds what does not fit new sizes of inputs: outputs of another batch, and bounds too large."""
+"""Finds outputs that keep a fixed batch size, and bounds of inputs that a layer does not accept."""
 
 from __future__ import annotations
 

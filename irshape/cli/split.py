@@ -12,7 +12,6 @@ from .common import (
     echo_json,
     form_option,
     overwrite_option,
-    quiet_option,
     weights_option,
 )
 from .graphs import (
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     help="The IRs to write: OUT_1.xml, OUT_2.xml …, with their .bin beside them.",
 )
 @form_option("text", "json", help="The format of the list of parts.")
-@quiet_option
+@click.option("-q", "--quiet", is_flag=True, help="Do not list the parts.")
 @overwrite_option
 @weights_option
 def command(

@@ -91,7 +91,7 @@ def command(
       irshape view before.xml --beside after.xml
       irshape view model.xml --crosscheck result.json
 
-    Exit status: 0; 2 if a file cannot be opened, or is not what the option expects.
+    Exit status: 0; 2 if a file cannot be opened, or is not what its option expects.
     """
     if compare and not beside:
         raise click.UsageError("--compare needs --beside, which names the other model")

@@ -57,8 +57,8 @@ class Evaluator:
             self._process = None
 
     def check(self, xpath: str) -> None:
-        """Raises `XPathError` for a malformed expression, or for just a layer type such as `ReLU`,
-        which selects nothing."""
+        """Raises `XPathError` for a malformed expression. Also refuses a layer type alone, such as
+        `ReLU`, since no element has this name."""
         if re.fullmatch(r"[A-Z]\w*", xpath):
             raise XPathError(
                 f"an IR has no element <{xpath}>; for the layers of a type write "

@@ -14,7 +14,7 @@ from ..rule_ids import SEVERITIES, Severity
 from ..spelling import with_noun
 
 _ENCODING = re.compile(r"""\A(\ufeff?<\?xml\b[^>]*?)\bencoding\s*=\s*(?:'[^']*'|"[^"]*")""")
-"""Matches an XML declaration up to the end of `encoding="…"`. Group 1 ends before `encoding`."""
+"""Matches an XML declaration from its start to `encoding="…"`; group 1 is the part before that."""
 LISTS = ("related", "causes", "fixes")
 """The fields of a diagnostic that JSON omits if they are empty."""
 

@@ -30,7 +30,7 @@ NET = "net"
 def subject_of(path: str) -> Subject:
     """Reads a model and infers its types and shapes.
 
-    Raises `OSError` if the file cannot be opened; `ValueError` with findings if it has no model.
+    Raises `OSError` if the file cannot be opened, and `ValueError` if it contains no model.
     """
     subject = Subject(path)
     if subject.model is None:
@@ -80,8 +80,8 @@ def graphs(subject: Subject) -> list[Any]:
 
 
 def findings_shown(subject: Subject) -> Iterator[tuple[Diagnostic, Layer, Layer]]:
-    """Yields each finding, its layer, and a layer to show it at. Model Explorer hides constants:
-    a finding of a constant is also yielded for each consumer."""
+    """Yields each finding, its layer, and the layer that shows the finding. Model Explorer hides
+    constants, so each consumer of a constant shows the findings of the constant, too."""
     shown = subject.shown
     assert shown is not None
     hidden = {layer for _, layer in shown.findings if layer is not None and layer.is_constant}

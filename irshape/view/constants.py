@@ -13,7 +13,7 @@ MOST_VALUES = 16
 LONGEST = 1 << 14
 """With histograms, the page also contains the bytes of constants of at most this many bytes."""
 MOST_BYTES = 1 << 20
-"""The maximum number of bytes of all constants with more than `MOST_VALUES` elements together."""
+"""The maximum total size of the constants on the page with more than `MOST_VALUES` elements."""
 BEGINNING = 64
 """The number of elements that the page shows if it does not contain the constant's bytes."""
 SAMPLE = 1 << 16

@@ -15,7 +15,7 @@ from .document import Numbering
 from .overlays import LARGEST, Overlay
 
 MOST_KEYS = 10
-"""The maximum number of keys that the page lists because they name no layer."""
+"""How many of the keys that name no layer the page lists."""
 MOST_TEXTS = 6
 """The maximum number of texts with colours of their own. Other texts have no colour."""
 

@@ -125,8 +125,8 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
 
 def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
     """Infers shapes with the lower bound, or at least 1, for each dynamic size of an input.
-    Otherwise the costs of unbounded sizes would be unknown. Also returns a sentence for the user
-    with the sizes of the inputs."""
+    Otherwise the costs of unbounded sizes would be unknown. Also returns a sentence that tells the
+    user these shapes of the inputs."""
     model = inference.model
     shapes: dict[Layer, list[int]] = {}
     if model.kind == "net":

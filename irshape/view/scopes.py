@@ -24,7 +24,7 @@ PART = 60
 LEAST_MEMBERS = 3
 """The smallest number of layers with a common name prefix that become a group."""
 MANY = 40
-"""If more layers than this are in no inner group, repeated sequences of types become groups."""
+"""In a group with more direct layers than this, repeated sequences of types become groups."""
 LONGEST_PERIOD = 240
 LEAST_RUN = 12
 """A repeated block becomes a group if its repetitions together have at least this many layers."""
@@ -357,7 +357,7 @@ def _simplify(scope: _Scope) -> None:
 
 def _repeats(scope: _Scope, layers: Sequence[Layer], numbers: dict[object, int]) -> int:
     """Joins consecutive inner groups if their names differ only in numbers and their layers have
-    the same types. Returns a number for the types in `scope`: equal types, equal number."""
+    the same types. Returns a number that is the same for groups with the same types."""
     looks = {name: _repeats(inner, layers, numbers) for name, inner in scope.scopes.items()}
     runs: list[list[str]] = []
     for name, inner in sorted(scope.scopes.items(), key=lambda item: item[1].first):

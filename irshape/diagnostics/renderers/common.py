@@ -26,9 +26,9 @@ class Options(NamedTuple):
 
     colour: bool = False
     infos: bool = True
-    """Whether the formats concise, github and text show infos.
+    """Whether to show all infos. Otherwise the formats concise, github and text omit infos.
 
-    If not, the formats in `FOR_MACHINES` omit only infos that need no action.
+    The formats in `FOR_MACHINES` then omit only infos that need no action.
     """
     fixes: bool = False
     """Whether the text format shows the changes that correct findings."""
@@ -77,7 +77,7 @@ def _visible(char: str) -> str:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """Returns JSON. Escapes invisible characters, but not visible ones outside ASCII."""
+    """Returns JSON. Visible characters outside ASCII are not escaped; invisible characters are."""
     import json
 
     return _BEYOND_ASCII.sub(_json_escape, json.dumps(value, indent=indent, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Makes HTML: the frame of a page, escaped text, and the texts of rules, which are Markdown."""
+"""Makes HTML: the frame of a page, escaped text, and the descriptions of rules from Markdown."""
 
 from __future__ import annotations
 

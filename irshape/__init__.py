@@ -470,8 +470,8 @@ def reduce(
     time is in seconds.
     progress: a function that is called with each smaller model.
 
-    Raises `ValueError` for single layers, and for a model that loses the property or breaks other
-    rules when irshape writes it unchanged. For a path, also raises the errors of `load`.
+    Raises `ValueError` for a file of single layers, and if merely rewriting the model makes it lose
+    the property or break further rules. For a path, also raises the errors of `load`.
     """
     from .reduction.reducer import reduce as reduce_model
 

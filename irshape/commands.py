@@ -7,7 +7,7 @@ from shlex import quote
 
 
 def model_argument(path: str) -> str:
-    """Returns the argument for a model: its path, or `-` for the standard input."""
+    """Returns a model's path, quoted for a shell; `-` if the path is `<stdin>`."""
     return "-" if path == "<stdin>" else quote(path)
 
 

@@ -209,9 +209,9 @@ def drop_stdout() -> None:
 
 
 def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) -> None:
-    """Raises `UsageError` if the model `output` would replace the source model or its .bin.
+    """Raises `UsageError` if the name of `output` does not end in .xml.
 
-    Also raises it if the name of `output` does not end in .xml.
+    Without `overwrite`, also raises `UsageError` if `output` replaces the source model or its .bin.
     """
     if not output.endswith(".xml"):
         raise click.UsageError(

@@ -78,7 +78,7 @@ def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
 
 
 def error_table(rows: Iterable[Sequence[str]], indent: int = 0) -> list[str]:
-    """Returns the lines of a table with these rows under the column titles in `HEAD`."""
+    """Returns the lines of a table: `rows` under the column titles in `HEAD`."""
     return text_table(
         HEAD,
         rows,

@@ -118,7 +118,7 @@ def _layers(layers: list[Layer]) -> str:
 
 def _candidates(model: Model, refused: Answer, has_open_inputs: bool) -> Iterator[list[Layer]]:
     """Yields groups of layers to leave out because the device may not support them. The first group
-    is empty if inputs lack element types: with these, the device may run the whole model."""
+    is empty if inputs lack element types: if they get types, the whole model may run."""
     if refused.refused:
         yield from filter(None, [[layer for layer in model.net.layers if is_custom(layer)]])
         return

@@ -76,8 +76,8 @@ class Admission:
         )
 
     def _inferred(self, fed: Mapping[str, Array], state: Mapping[str, Array]) -> BodyResult:
-        """Infers the model with these sizes. Raises `ExecutionError` if a layer refuses its
-        inputs."""
+        """Infers the model with the shapes of the arrays in `fed`. Raises `ExecutionError` if a
+        layer refuses its inputs."""
         sizes = {id: array.shape for id, array in fed.items()}
         result = self._fitter.infer(sizes)
         refusal = self._fitter.refusal(sizes, result)

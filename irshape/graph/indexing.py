@@ -35,7 +35,8 @@ def indexed(output: Output, index: Any) -> Output:
 
 
 def _item(item: Any) -> Any:
-    """Returns one item of an index. Lists and NumPy's numbers become arrays. Raises `TypeError`."""
+    """Converts one item of an index: lists become arrays, and NumPy's integers become ints. Raises
+    `TypeError` for an item that cannot be an index, such as a float or a truth value."""
     if isinstance(item, GraphLayer):
         return item.output
     if item is None or item is Ellipsis or isinstance(item, (slice, Output)):

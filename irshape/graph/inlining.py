@@ -68,7 +68,7 @@ def _branch(graph: Editing, layer: GraphLayer) -> list[Output]:
     if known is None:
         raise GraphError(
             f"{graph.where(layer)}: its condition is not known",
-            help="bind the input that determines the condition, or call fold()",
+            help="give the input that determines the condition a value with bind(), or call fold()",
         )
     tag = "then_body" if known[0] else "else_body"
     view = _view(layer, tag)
@@ -123,7 +123,8 @@ class _Unrolling:
         if not times.is_static:
             raise GraphError(
                 f"{self.graph.where(layer)}: its number of iterations is not known",
-                help="reshape the inputs, or bind the input that determines the number",
+                help="reshape the inputs, or give the input that determines this number a value "
+                "with bind()",
             )
         return times.low
 

@@ -102,7 +102,8 @@ class Output(_Part):
         """Connects `new` to every input that this output feeds, or only to the given `inputs`.
 
         The inputs of the layer of `new` stay connected: a layer can be inserted after this output.
-        Raises `GraphError`, also for an input that this output does not feed.
+        Raises `GraphError` if the graph refuses the change, and for an input that this output does
+        not feed.
         """
         ends = self.users if inputs is None else tuple(inputs)
         for end in ends:

@@ -66,8 +66,8 @@ def _lines(raw: Layer, entries: list[PortMap]) -> list[Line]:
 
 
 def mapped(raw: Layer, inputs: int, outputs: int, lines: Lines) -> Layer:
-    """Returns a copy of a layer with other port maps, and with these numbers of inputs and outputs.
-    The ports of the copy are numbered in order."""
+    """Returns a copy of a layer with other port maps. inputs, outputs: the numbers of inputs and
+    outputs of the copy. Its ports are numbered in order."""
     raw = copy(raw)
     raw.inputs = numbered(raw.inputs, inputs, 0)
     raw.outputs = numbered(raw.outputs, outputs, inputs)

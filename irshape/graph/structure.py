@@ -153,7 +153,7 @@ class Structure:
     def __getitem__(self, name: str) -> GraphLayer:
         """Returns the layer with a name or, if no layer has it, with an id, given as `3` or `id:3`.
 
-        Raises `KeyError`, also if several layers have the name.
+        Raises `KeyError` if there is no such layer, or if several layers have the name.
         """
         if not isinstance(name, str):
             raise ArgumentError(

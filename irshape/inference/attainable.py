@@ -62,8 +62,9 @@ def attainable(
 def _choices(
     name: str, inputs: tuple[Tensor, ...], at: int, declared: PartialShape
 ) -> list[Tensor] | None:
-    """Returns a tensor for each value that the input at position `at` can have. Returns None if it
-    can have more than `MAX_VALUES`, or if it contains neither axes nor an order nor a shape."""
+    """Returns a tensor for each value that the input at position `at` can have. Returns None if
+    there are more than `MAX_VALUES`, or if irshape cannot list the values of the operand `name`: it
+    lists only axes, orders of axes, and shapes that can give the output the shape `declared`."""
     rank = max((tensor.rank or 0 for tensor in inputs[:at]), default=0)
     static, wanted = inputs[at].shape.static, declared.static
     values: Iterator[tuple[Values, Values]]  # each with its shape

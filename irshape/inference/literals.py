@@ -20,7 +20,7 @@ _WORDS = {"true": "1", "false": "0", "inf": "1e999", "infinity": "1e999"}
 def parse_value(text: str) -> tuple[int | float, ...] | None:
     """Returns the elements of a text such as `[2, 3]`, `7` or `[[0, 1], [2, 3]]`.
 
-    The order is row-major. Returns None if the text is not a value, or has too many elements.
+    The order is row-major. Returns None in the cases in which `parse_array` returns None.
     """
     parsed = parse_array(text)
     return None if parsed is None else parsed[1]
@@ -29,9 +29,10 @@ def parse_value(text: str) -> tuple[int | float, ...] | None:
 def parse_array(
     text: str, *, special: bool = False
 ) -> tuple[tuple[int, ...], tuple[int | float, ...]] | None:
-    """Returns the shape and the elements of a text that `parse_value` accepts.
+    """Returns the shape and the elements of a text such as `[2, 3]`, `7` or `[[0, 1], [2, 3]]`.
 
-    Returns None also for nested lists of unequal length. special: accept `nan` and `inf`.
+    Returns None if the text is not a value, has too many elements, or contains nested lists of
+    unequal length. special: accept `nan` and `inf`.
     """
     known = "true|false|inf|infinity|nan" if special else "true|false"
     words = re.compile(rf"\b(?:{known})\b", re.IGNORECASE)

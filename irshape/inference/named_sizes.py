@@ -120,7 +120,7 @@ class NamedSizes:
         return result
 
     def empty(self, sizes: Mapping[str, int]) -> int:
-        """Counts the symbols that equal an expression of others and are 0 with these sizes."""
+        """Counts the symbols that equal an expression of other symbols and are 0 for `sizes`."""
         return sum(not value_of(size, sizes, 1) for size in self.facts.replaced.values())
 
     def broken(self, sizes: Mapping[str, int]) -> Iterator[str]:

@@ -175,7 +175,7 @@ class Overview(NamedTuple):
     sizes: tuple[ProposedSize, ...] = ()
     """The sizes in `fix`, and whether a layer requires them."""
     searched: bool = False
-    """Whether an input has a dimension for which sizes were searched."""
+    """Whether irshape searched for input sizes that every layer accepts."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document that `irshape explain MODEL --format json` prints."""

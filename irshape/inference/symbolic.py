@@ -162,9 +162,9 @@ def without_symbols(result: BodyResult) -> tuple[BodyResult, NamedSizes]:
 
 
 def contradicts_itself(known: Inference) -> bool:
-    """Whether one pass with named sizes finds contradicting conditions of layers.
+    """Whether layers require contradicting sizes, as found by one inference with symbols.
 
-    known: the inference of the model without named sizes.
+    known: the inference of the model without symbols.
     """
     plain = BodyEngine(known.model, known.engine)
     _, sizes = _settled(plain, {}, {}, (), Facts(), passes=1)

@@ -21,14 +21,14 @@ _PIECE = 1 << 20
 class Errors(NamedTuple):
     """The errors of an array relative to a reference.
 
-    Absolute, relative and ULP errors count only elements that are finite in both arrays; they are
-    None without such elements, and for texts. A reference of 0 has no relative error.
+    Absolute, relative and ULP errors count only elements that are finite in both arrays. They are
+    None if there are no such elements, and for texts. Relative errors leave out references of 0.
 
     ulp: the largest error in units in the last place of the reference's element type; only for
     reals.
     cosine: the cosine of the angle between the two arrays as vectors; None if one has only zeros,
     or numbers whose squares overflow.
-    nan, inf: how many NaNs and infinities there are in the reference, and in the other array.
+    nan, inf: the number of NaNs or infinities, as a pair: in the reference, in the other array.
     place: the index of the largest absolute error;
     reference, other: the two values at `place`.
     scale: the largest magnitude in the reference.

@@ -183,7 +183,8 @@ def _clipped(number: Number) -> Number:
 
 
 def _combined(value: Value, rule: Callable[..., Any], low: Number, high: Number) -> Value:
-    """Returns the sum or product of a list, with these bounds and, if known, an expression."""
+    """Returns the sum or product of all elements of `value`, with the bounds `low` and `high`, and
+    with an expression if each element has one. rule: adds or multiplies two expressions."""
     low, high = _clipped(low), _clipped(high)
     if value.expressions is None:
         return Value([low], [high])

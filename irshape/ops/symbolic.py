@@ -38,10 +38,10 @@ def followed(
     upper: Sequence[Number],
     element_type: ElementType,
 ) -> Value:
-    """Returns a value with these bounds, and with expressions that `rule` computes from `values`.
+    """Returns a value with the bounds `lower` and `upper`, and with expressions of its elements.
 
     rule: computes the expression of an element from the expressions of the operands' elements.
-    lower, upper: the bounds of the elements.
+    values: the operands.
     """
     facts = facts_of(values)
     if facts is None or element_type.name not in WIDE:

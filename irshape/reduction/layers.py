@@ -74,9 +74,10 @@ def cut(
     kept: Collection[str],
     replacement: Replacement,
 ) -> Body | None:
-    """Removes the layers that compute something and are not in `kept`. Returns the net; None if
-    `kept` is empty. Parameters or Constants replace the outputs of removed layers. A Result stays
-    if its producer stays. A layer whose outputs become unused gets a Result."""
+    """Returns the net of `base` without the layers (other than Parameters, Constants and Results)
+    that are not in `kept`; None if `kept` is empty. Parameters or Constants replace the outputs of
+    removed layers. A Result stays if its producer stays. A layer in `kept` whose outputs become
+    unused gets a Result."""
     if not kept:
         return None
     before = base.net
@@ -133,8 +134,8 @@ def _ends_of(net: Body) -> list[str]:
 
 
 def _with_ends(net: Body, kept: set[str]) -> Body | None:
-    """Removes the layers of `_ends_of` that are not in `kept`, and layers that only these need.
-    Returns the net; None if it has no Result."""
+    """Returns the net without the layers of `_ends_of` that are not in `kept`, and without the
+    layers that only these layers need. Returns None if no Result would stay."""
     dropped = set(_ends_of(net)) - kept
     part = edited(net, [layer for layer in net.layers if layer.id not in dropped])
     return without_dead(part, net) if any(layer.is_result for layer in part.layers) else None

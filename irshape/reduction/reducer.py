@@ -97,8 +97,8 @@ def reduce(
     if hasattr(search, "best"):
         if added := search.workshop.added_rules(search.best):
             raise ValueError(
-                f"after irshape writes the model again, it breaks other rules ({', '.join(added)}),"
-                " and so do all smaller models that were found; correct the model first"
+                f"as rewritten by irshape, the unreduced model breaks rules ({', '.join(added)}) "
+                "that the original does not break; correct the original first"
             )
         reduction.model = search.best.model
     reduction.seconds = monotonic() - start

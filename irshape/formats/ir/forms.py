@@ -32,7 +32,7 @@ class PortForm(NamedTuple):
 class Form(NamedTuple):
     """The content of a layer, after its tensor names and its offset in the .bin were cut out.
 
-    All positions, also those of ports, are positions in the text without these.
+    All positions, including those of ports, are positions in the text that is left.
     """
 
     items: tuple[str, ...]

@@ -187,11 +187,11 @@ def named_type(name: str) -> ElementType | None:
 def value_in(
     comment: str, dims: tuple[int, ...] | None = (), *, at_dim: bool = False
 ) -> str | None:
-    """Returns the text of the value that a comment gives for an input with these dimensions.
+    """Returns the text of the value that a comment gives for an input with dimensions `dims`.
 
-    The value is a list or a number; None if the comment has no value. at_dim: whether the comment
-    follows a dimension. A number in such a comment is taken for a remark on the dimension, unless
-    the comment contains the word `value`.
+    The value is a list or a number. Returns None if the comment has no value. at_dim: whether the
+    comment follows a dimension. A number in such a comment is taken for a remark on the dimension,
+    unless the comment contains the word `value`.
     """
     if len(comment) > MAX_VALUE_TEXT:
         return None

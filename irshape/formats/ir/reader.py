@@ -78,7 +78,7 @@ class _Reader(Elements):
         self.state = ""
         """The element that is being read: `net` also means a body, `input` also an `<output>`."""
         self.stack: list[str] = []
-        """The elements around `state`, outermost first."""
+        """The values of `state` for the enclosing elements, outermost first."""
         self.body = self.model.net
         self.current: Layer | None = None
         self.ports: list[Port] = []

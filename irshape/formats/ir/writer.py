@@ -31,8 +31,8 @@ def write(model: Model, path: str | os.PathLike[str], inference: Inference | Non
     """Writes the .xml and, if the model has constants or a .bin, the .bin beside it.
 
     inference: an inference of the model, whose types and shapes the ports and Parameters shall
-    declare. Raises `OSError`; `ValueError` for single layers, a path that does not end in .xml, and
-    constants that are malformed or whose bytes are missing.
+    declare. Raises `OSError`; `ValueError` for a file of single layers, a path that does not end in
+    .xml, and constants that are malformed or whose bytes are missing.
     """
     if model.kind == "layers":
         raise ValueError("single layers cannot be written as a model")

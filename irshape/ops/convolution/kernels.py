@@ -1,12 +1,12 @@
 """The NumPy evaluation of convolutions.
 
 Each patch (the pixels that the kernel covers at one position) becomes a row of a matrix. The result
-is the product of this matrix and the filters. The channels are the last axis in memory, so that a
-row is copied in long pieces. The result has this layout, too, as a view of shape `[N, C, …]`, and
-elementwise layers keep it.
+is the product of this matrix and the filters. The channels are the last axis in memory, so that
+each row of the matrix is copied in long pieces. The result is also stored with the channels last,
+and returned as a view of shape `[N, C, …]`. Elementwise layers keep this order in memory.
 
-If the kernel is one pixel, data of either layout needs no copy. For groups of one channel, a sum
-over the positions of the kernel is faster; see `depthwise`.
+If the kernel is one pixel, the data needs no copy, even if the channels are not last in memory. For
+groups of one channel, a sum over the positions of the kernel is faster; see `depthwise`.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class Einsum(Operation):
         return Tensor(inputs[0].element_type, result)
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the number of multiply-adds if one loop over all labels multiplies all inputs."""
+        """Counts the multiply-adds if nested loops, one for each label, multiply all inputs."""
         subscripts, _ = self.subscripts()
         sizes: dict[str, Dimension] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):

@@ -160,7 +160,7 @@ class GroupedMatMul(Operation):
             groups = equal(there[0], here[0], at="mat_b", axis=0, of="mat_a", given=here)
             return Tensor(element_type, (groups, here[1], there[1]))
         if offsets is None:
-            says = f"`mat_a` {here} has rank 2, so `offsets` must divide its rows into groups"
+            says = f"`mat_a` {here} of rank 2 requires the input `offsets`, which groups its rows"
             raise Violation(says, at="offsets", rule=INPUT_COUNT)
         rank(offsets.rank, 1, at="offsets")
         return Tensor(element_type, (here[0], there[1]))

@@ -31,7 +31,7 @@ def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dim
 
 
 def wanted_shape(sizes: Tensor) -> PartialShape:
-    """Returns the shape with these sizes; dynamic dimensions if their values are unknown."""
+    """Returns the shape whose dimensions are the elements of `sizes`; dynamic if unknown."""
     dims = wanted_dimensions(sizes)
     return of_length(sizes) if dims is None else PartialShape(dims)
 

@@ -43,8 +43,8 @@ class ElementType:
 
     @staticmethod
     def of_precision(text: str) -> ElementType | None:
-        """Returns the type for the `precision` of a port: `FP32` or `f32`, for example. None for an
-        unknown precision."""
+        """Returns the type for the `precision` of a port: `FP32` or `f32`, for example. Returns
+        None for an unknown precision."""
         return ElementType._by_precision.get(text)
 
     @property

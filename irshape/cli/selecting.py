@@ -26,7 +26,7 @@ class Chosen(NamedTuple):
     only_ir: bool
 
     def part(self, files: list[str]) -> list[str]:
-        """Returns the files of the shard that --shard names; all files without it."""
+        """Returns the files of the shard that --shard names; all files without --shard."""
         if self.shard is None:
             return files
         from ..checking.many import shard

@@ -115,7 +115,7 @@ def _differs(output: Output, batch: Dimension) -> bool:
 
 
 def _begins_with(output: Output, size: Dimension | None) -> bool:
-    """Returns whether a tensor is a list of integers that begins with this size, e.g. a shape."""
+    """Returns whether a tensor is a list of integers that begins with `size`, e.g. a shape."""
     value = output.value
     return (
         size is not None

@@ -312,7 +312,7 @@ class Builder:
         self.place(Fault(rule, message, **facts), layer)
 
     def place(self, fault: Fault, layer: Layer | None = None) -> None:
-        """Records a fault as a finding, at the attribute `fault.at` or, without it, at the node."""
+        """Records a fault as a finding, at the attribute `fault.at` or, if empty, at the node."""
         source = self.model.source
         offset = source.attribute(self.offset, fault.at) if fault.at else self.offset
         self.model.findings.append(Finding(fault, offset, layer))

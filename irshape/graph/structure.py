@@ -488,5 +488,5 @@ class Structure:
 
 
 def written_names(names: Iterable[str]) -> str | None:
-    """Returns tensor names as the value of an attribute in a file; None without names."""
+    """Returns tensor names as the value of an attribute in a file; None if there are no names."""
     return ",".join(name.replace(",", "\\,") for name in names) or None

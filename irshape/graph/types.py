@@ -33,7 +33,7 @@ def element_type_of(given: Any) -> ElementType:
 
 
 def _of_dtype(given: Any) -> ElementType | None:
-    """Returns the element type for a NumPy type, a Python type or a name; None for others."""
+    """Returns the element type for a NumPy type, Python type or name; None if unknown."""
     import ml_dtypes  # noqa: F401 - NumPy then knows its names
 
     try:

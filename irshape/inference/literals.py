@@ -20,7 +20,7 @@ _WORDS = {"true": "1", "false": "0", "inf": "1e999", "infinity": "1e999"}
 def parse_value(text: str) -> tuple[int | float, ...] | None:
     """Returns the elements of a text such as `[2, 3]`, `7` or `[[0, 1], [2, 3]]`.
 
-    The order is row-major. Returns None in the cases in which `parse_array` returns None.
+    The order is row-major. Returns None if `parse_array` does.
     """
     parsed = parse_array(text)
     return None if parsed is None else parsed[1]

@@ -33,7 +33,7 @@ class Wiring:
     """The connections between the layers of a body. A number is a position in `body.layers`."""
 
     sources: Sources
-    """For each layer, the output that feeds each input port; None for an unconnected one."""
+    """For each layer, the output that feeds each input port; None for an unconnected port."""
     order: list[int]
     """The layers in topological order. Layers on a cycle, and layers that depend on a cycle, come
     last, in file order."""

@@ -382,7 +382,7 @@ class LibraryOperation(Operation):
 
 
 def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
-    """Returns the inputs in the order of the operands, with None for absent optional ones.
+    """Returns the inputs in the order of the operands, with None for absent optional operands.
 
     Raises `Violation` for inputs or attributes that the declaration does not allow.
     """

@@ -23,7 +23,7 @@ Kernel = Callable[..., Any]
 """`kernel(operation, *arrays, **context)`.
 
 A kernel has the arguments and results of the operation's `evaluate`. It receives an array for each
-operand, None for an absent one. It returns an array, or a tuple of arrays for several outputs.
+operand; None for an absent operand. It returns an array, or a tuple of arrays for several outputs.
 """
 
 K = TypeVar("K", bound=Kernel)

@@ -47,7 +47,7 @@ class Diagnosis:
 
     @property
     def findings(self) -> list[Finding]:
-        """Of several findings that one change removes, the gravest has the others as `related`."""
+        """The gravest of the findings that a change removes; `related` has the other findings."""
         return [each.finding for each in self.leads]
 
     @property

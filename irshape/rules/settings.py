@@ -93,7 +93,7 @@ class Settings(NamedTuple):
     devices: Devices = Devices()
 
     def limit(self, name: Literal["max_weights", "max_tensor", "max_layers"]) -> int | None:
-        """Returns the lowest limit that policies set, e.g. for `max_layers`; None without one."""
+        """Returns the lowest limit that policies set, e.g. for `max_layers`; None if none does."""
         limits = [getattr(policy, name) for policy in self.policies]
         return min((each for each in limits if each is not None), default=None)
 

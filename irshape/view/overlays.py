@@ -278,7 +278,7 @@ def _devices(inference: Inference, numbering: Numbering, devices: Devices) -> It
 def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Overlay]:
     """Returns the overlays for the JSON that is printed by `irshape crosscheck --format json`.
 
-    Raises `ValueError` for anything else.
+    Raises `ValueError` for another document.
     """
     rows = rows_of(result, "outputs", ("layer", "shape_verdict", "value_verdict", "own_verdict"))
     where = f"{result.get('device', '?')}, OpenVINO {result.get('openvino', '?')}"
@@ -404,7 +404,7 @@ RANGES: Groups = (
 def stats_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Overlay]:
     """Returns the overlays for the JSON that is printed by `irshape run --stats --format json`.
 
-    Raises `ValueError` for anything else.
+    Raises `ValueError` for another document.
     """
     rows = rows_of(result, "outputs", ("layer", "element_type"))
     groups: dict[int, tuple[int, str]] = {}
@@ -473,8 +473,8 @@ def _range_note(row: Mapping[str, Any]) -> str:
 
 
 def rows_of(result: Mapping[str, Any], key: str, fields: tuple[str, ...]) -> list[Any]:
-    """Returns a list from the JSON of a result. Raises `ValueError` unless all its rows have these
-    fields."""
+    """Returns a list from the JSON of a result. Raises `ValueError` unless all rows of the list
+    have all `fields`."""
     rows = result.get(key) if isinstance(result, Mapping) else None
     if not isinstance(rows, list) or not all(
         isinstance(row, dict) and all(field in row for field in fields) for row in rows

@@ -22,7 +22,7 @@ def beside_document(
     """Returns the document of a page with two models.
 
     compared: the result of `irshape compare --format json`.
-    Raises `ValueError` for anything else.
+    Raises `ValueError` if `compared` is not such a result.
     """
     if first.model is None or second.model is None:
         return {

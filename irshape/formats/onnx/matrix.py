@@ -173,7 +173,7 @@ def conv_integer(node: Node) -> Outputs:
 
 def _sized(node: Node, window: dict[str, Any], x: NodeOutput, w: NodeOutput, rank: int) -> None:
     """Changes the pads in `window`, and if needed the output padding, for the requested output
-    size: `output_shape` or, without it, the input size times the strides."""
+    size: `output_shape` or, if absent, the input size times the strides."""
     sizes, kernel = (
         value.shape.dims[2:] if value.shape.dims is not None else () for value in (x, w)
     )

@@ -35,7 +35,7 @@ HEAD = (
 
 
 def place(layer: Layer, port: int | None = None) -> str:
-    """Describes a layer and an output, e.g. `Add 'sum' (id 3/7) output 0` in a body of layer 3."""
+    """Describes a layer and an output, e.g. `Add 'sum' (id 3/body/7) output 0` for a body layer."""
     return plain(
         f"{layer.type} '{layer.name}' (id {'/'.join([*layer.path, layer.id])})"
         + ("" if port is None else f" output {port}")
@@ -43,8 +43,7 @@ def place(layer: Layer, port: int | None = None) -> str:
 
 
 def cell(layer: Layer, port: int) -> str:
-    """Describes an output in a table by its layer and, if the layer has several outputs, its
-    port."""
+    """Describes an output in a table: its layer, and its index if the layer has several."""
     index = f":{port}" if len(layer.outputs) > 1 else ""
     return plain(f"{'/'.join([*layer.path, layer.id])} {layer.type} '{layer.name}'{index}")
 

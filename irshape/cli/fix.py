@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     "--unsafe-fixes",
     "unsafe",
     is_flag=True,
-    help="For each other finding, make the likeliest change. This alters what OpenVINO reads.",
+    help="Also make the likeliest change for other findings. This alters what OpenVINO reads.",
 )
 @fixing_options
 @weights_option
@@ -92,12 +92,13 @@ def command(
     operations, attributes, edges and weights, but not the ports: irshape makes their dimensions and
     precisions agree with the rest of the file. In a file that OpenVINO refuses, irshape corrects a
     misspelt word or the notation of a number if only one correction is possible. It lists all other
-    findings; --unsafe-fixes makes the likeliest change for each of them. irshape neither fixes nor
-    lists the findings of rules that are not selected.
+    errors and warnings; --unsafe-fixes makes a likely change for those that have one. irshape
+    neither fixes nor lists the findings of rules that are not selected.
 
-    Exit status: with --diff or --check, 0, or 1 if there is something to correct; with --in-place
-    or --output, 0, or 1 if errors remain. Always 1 if an IR cannot be read, and 2 if a file has
-    another format or cannot be opened or written; irshape still corrects the other files.
+    Exit status: with --diff or --check, 0, or 1 if something can be fixed; with --in-place or
+    --output, 0, or 1 if findings at or above the fail level remain. Always 1 if an IR cannot be
+    read, and 2 if a file has another format, or cannot be opened or written; irshape still fixes
+    the other files.
     """
     from ..checking.fixing_many import fix_many
     from ..checking.many import default_jobs

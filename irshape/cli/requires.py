@@ -34,8 +34,8 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. irshape concludes
     which releases read the model from the version of the IR, the operations with their opsets, the
     element types, and the inferred shapes. Measurements with CPU plugins show which releases run
-    the model. docs/devices.md explains the verdicts on CPU, GPU and NPU. --ask compiles the model
-    on the devices of this machine and prints their answers.
+    the model. docs/devices.md explains the verdicts on CPU, GPU and NPU. --ask also compiles the
+    model on this machine's CPU, GPU and NPU, and prints what OpenVINO answers.
 
     For several models, irshape also prints one answer for all of them: the newest release that any
     of them needs, and the libraries that they need. The JSON then has `requires`, `libraries`,
@@ -43,7 +43,7 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
     file has a model), and a list `models` of the objects that a single model gives.
 
     Exit status: 0; 1 if a file contains no model, or a layer that OpenVINO refuses; 2 if a path
-    cannot be opened, or names an ONNX model or a oneDNN graph.
+    cannot be opened or has another format than IR, or if --ask does not find OpenVINO.
     """
     from ..inference.chain import refusal_in_brief
     from ..inference.engine import infer
@@ -88,7 +88,7 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
 
 
 def _asked(requirements: Requirements, ask: bool) -> dict[str, str]:
-    """If `ask`, compiles the model on each available device, and returns OpenVINO's answers."""
+    """If `ask`, compiles the model on CPU, GPU and NPU, and returns OpenVINO's answers."""
     if not ask:
         return {}
     from ..comparison.devices import OpenVinoDevice

@@ -33,8 +33,8 @@ def command(
     """Explain why dimensions are dynamic, and what determines them.
 
     TENSOR is a tensor name, a layer by name or id, or LAYER:INDEX. For a tensor inside a body, put
-    the layers around it in front, as in loop/body/state. For each dimension, the output shows the
-    layers that determine it, back to inputs, constants or data, and input shapes that bound it.
+    the layers around it in front, as in loop/body/state. The output shows the layers that determine
+    each dimension, back to inputs, constants or data. It also shows the input shapes that bound it.
 
     Without TENSOR, the dynamic dimensions of the model are grouped by their cause. The output also
     lists input shapes that give every dimension an upper bound, and input shapes that make every

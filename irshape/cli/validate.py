@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 @click.option(
     "--since",
     metavar="COMMIT",
-    help="Check only models that have changed since this commit of git. If its data changed, a "
-    "model counts as changed; if the configuration or a plugin changed, all models do.",
+    help="Check only models that have changed since this commit of git, or whose data has changed. "
+    "If the configuration or a plugin has changed, also check the other models in git.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
 @value_option
@@ -133,7 +133,7 @@ def command(
 
 
 def _cleared(report: Report, devices: Sequence[str]) -> Iterator[str]:
-    """Yields a line if devices were asked for, and no finding is about them."""
+    """Yields a line that says that IRs have no findings about the requested devices, if so."""
     from ..rule_ids import FAILS_ON_DEVICE, LIKELY_FAILS_ON_DEVICE, NOT_JUDGED_FOR_DEVICE
 
     codes = [each.code for each in (FAILS_ON_DEVICE, LIKELY_FAILS_ON_DEVICE, NOT_JUDGED_FOR_DEVICE)]

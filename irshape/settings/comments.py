@@ -172,7 +172,7 @@ class Comments:
         return silenced
 
     def unused(self, enabled: frozenset[str] | None) -> Iterator[Finding]:
-        """Yields a finding for each selector that silences nothing, if one of its rules runs."""
+        """Yields a finding for each selector that silences nothing though one of its rules ran."""
         asked = (
             enabled
             if enabled is not None

@@ -470,8 +470,9 @@ def reduce(
     time is in seconds.
     progress: a function that is called with each smaller model.
 
-    Raises `ValueError` for a file of single layers, and if merely rewriting the model makes it lose
-    the property or break further rules. For a path, also raises the errors of `load`.
+    Raises `ValueError` for a file of single layers, and for a model that loses the property when
+    irshape only rewrites it. Also raises `ValueError` if every model found breaks rules that the
+    original does not break. For a path, also raises the errors of `load`.
     """
     from .reduction.reducer import reduce as reduce_model
 

@@ -211,7 +211,8 @@ def drop_stdout() -> None:
 def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) -> None:
     """Raises `UsageError` if the name of `output` does not end in .xml.
 
-    Without `overwrite`, also raises `UsageError` if `output` replaces the source model or its .bin.
+    Without `overwrite`, also raises `UsageError` if the model `output` or its .bin would replace
+    the source model or the .bin of the source model.
     """
     if not output.endswith(".xml"):
         raise click.UsageError(

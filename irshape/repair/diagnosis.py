@@ -47,7 +47,7 @@ class Diagnosis:
 
     @property
     def findings(self) -> list[Finding]:
-        """The gravest of the findings that a change removes; `related` has the other findings."""
+        """All findings. Those that one change removes are one finding; see its `related`."""
         return [each.finding for each in self.leads]
 
     @property

@@ -5,8 +5,8 @@ is the product of this matrix and the filters. The channels are the last axis in
 each row of the matrix is copied in long pieces. The result is also stored with the channels last,
 and returned as a view of shape `[N, C, …]`. Elementwise layers keep this order in memory.
 
-If the kernel is one pixel, the data needs no copy, even if the channels are not last in memory. For
-groups of one channel, a sum over the positions of the kernel is faster; see `depthwise`.
+If the kernel is one pixel, data with the channels first or last in memory needs no copy. For groups
+of one channel, a sum over the positions of the kernel is faster; see `depthwise`.
 """
 
 from __future__ import annotations

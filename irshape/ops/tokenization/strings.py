@@ -278,7 +278,7 @@ class Normalization(StringOperation):
 
 
 class CaseFold(Normalization):
-    """Converts strings to lower case, or ASCII letters to lower or upper case (`lower`)."""
+    """Converts strings to lower case; with `encoding=""`, ASCII letters to lower or upper case."""
 
     introduced = "2023.3"
     skips = operand(ANY, optional=True)

@@ -1,4 +1,4 @@
-"""Writes arguments, quoted for a shell, of the commands that messages suggest."""
+"""Writes paths and other arguments for the commands in messages, quoted for a shell."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def command(
     if stats and simulate:
         raise click.UsageError("--stats and --simulate cannot be combined: run them separately")
     if view is not None and not stats:
-        raise click.UsageError("--view draws the ranges of --stats; add it")
+        raise click.UsageError("--view draws what --stats collects: add --stats")
     keep_apart([model], view, weights=weights)
     loaded = load_or_exit(model, weights)
     sound_or_exit(loaded, force)

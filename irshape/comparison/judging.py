@@ -268,7 +268,7 @@ class Judge:
         return digest.hexdigest()
 
     def keep(self, layer: Layer, alone: Alone, theirs: Array) -> None:
-        """Saves the blamed layer if the user requested it, and compares its bodies."""
+        """Saves a layer that is to blame, if the user requested it, and cross-checks its bodies."""
         save, max_memory = self.circumstances.save, self.circumstances.max_memory
         comparison = self.run.comparison
         if save is not None:

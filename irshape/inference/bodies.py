@@ -33,7 +33,7 @@ def infer_with_bodies(
 ) -> LayerResult:
     """Infers a layer with bodies. Its operation may infer each body several times.
 
-    compare: record the ports in the bodies that differ from the tensors inferred last.
+    compare: record the ports in the bodies whose declarations differ from the last inference.
     """
     inner: dict[str, BodyResult] = {}
     fed: dict[str, dict[str, Tensor]] = {}

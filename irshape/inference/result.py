@@ -203,7 +203,7 @@ class OutputNames:
     def _named(
         self, results: Iterable[BodyResult], name: str, wanted: Iterable[tuple[str, int]]
     ) -> Iterator[tuple[BodyResult, int, int]]:
-        """Yields the outputs with a tensor name, then the pairs of layer and index in `wanted`."""
+        """Yields the outputs with the tensor name `name`, then each layer and port in `wanted`."""
         for result, position, layer in _layers(results):
             for port, output in enumerate(layer.outputs):
                 if name in output.tensor_names:

@@ -414,8 +414,8 @@ class RuntimeInfo(Rule):
 
 
 def _repeats(data: bytes, span: tuple[int, int]) -> bool:
-    """Returns whether an <rt_info> may have a fault: it has two attributes, or an
-    `old_api_map_…`."""
+    """Whether an <rt_info> needs the slower check for repeated entries: only one with two
+    attributes, or with an `old_api_map_…`, does."""
     first = data.find(b"<attribute", *span)
     return first >= 0 and (
         data.find(b"<attribute", first + 1, span[1]) >= 0

@@ -97,8 +97,8 @@ class NewerThanTarget(Rule):
 
 
 class _DetailRule(Rule):
-    """A rule about layers that the target release ignores in part, does not run, or infers
-    differently."""
+    """A rule about layers that the target release cannot run, infers differently, or reads
+    without some attributes."""
 
     kind: ClassVar[Kind]
     says: ClassVar[str]

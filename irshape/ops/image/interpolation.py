@@ -90,7 +90,7 @@ def default_axes(image: Tensor, axes: Tensor | None) -> tuple[int, ...] | None:
 
 
 def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> Iterator[Fault]:
-    """Yields faults of axes, sizes or scales that only the specification forbids."""
+    """Yields faults of axes, sizes and scales that only OpenVINO accepts, not the specification."""
     yield from repeated(axes)
     count = given.shape.size
     if axes is not None and count.low > len(axes):

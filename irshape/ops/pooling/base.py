@@ -211,10 +211,8 @@ class Pooling(Operation):
         return count
 
     def laid_out(self, data: Array, filler: Any) -> tuple[Array, list[tuple[Along, int]]]:
-        """Returns the padded data, and the windows along each axis: their geometry and number.
-
-        The data is padded as far as windows reach.
-        """
+        """Returns the data, padded as far as windows reach, and a pair for each spatial axis: the
+        geometry of the windows along the axis, and their number."""
         ways = []
         for axis, size in enumerate(data.shape[2:]):
             along = self.along(axis, size)

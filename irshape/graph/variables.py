@@ -53,7 +53,7 @@ def make_stateful(
 
 
 def _batch_of(graph: Editing, states: set[Output], named: str | None) -> Output | None:
-    """Returns the input whose axis 0 gives the batch size; None if there is none."""
+    """Returns the input, other than the states, whose axis 0 is the batch; None if none is."""
     if named is not None:
         return graph._input(named)
     rest = [each for each in graph.inputs if each not in states and each.shape.rank]

@@ -36,8 +36,8 @@ class Cures:
         return Cure(text, self._reshape)
 
     def of(self, fact: Fact) -> Cure:
-        """Returns advice for the obstacle that a fact describes: usually how to change the layer so
-        that a condition of the fact no longer holds."""
+        """Returns advice against the obstacle that a fact describes: usually how to change the
+        layer so that the fact no longer applies to it."""
         if fact.verdict == "unknown":
             return Cure("ask the device itself", f"irshape requires {self._path} --ask")
         for condition in fact.conditions:

@@ -2612,7 +2612,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """Lowers the score of each box by its overlap with all better boxes at once.
+        """Lowers the score of each box as much as it overlaps with all boxes of higher scores.
 
         Specification: MatrixNms-8 (MatrixNonMaxSuppression-8).
 

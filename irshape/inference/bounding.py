@@ -58,12 +58,12 @@ class Proposals:
 
     @cached_property
     def _as_declared(self) -> BodyResult:
-        """The inference with the shapes that the file declares, without named sizes."""
+        """The result of inference with the input shapes that the file declares."""
         return self._inferred({})
 
     @cached_property
     def _refused(self) -> set[Layer]:
-        """The layers that refuse even the declared shapes of the inputs. Proposals ignore them."""
+        """The layers that refuse the shapes which the file declares. Proposals ignore them."""
         return self._as_declared.refusing()
 
     @cached_property

@@ -281,8 +281,8 @@ class Reasons:
         return dim is None or not dim.is_static
 
     def is_declared(self, body: BodyResult, position: int) -> bool:
-        """Whether the outputs of a layer are only what its ports declare: irshape cannot infer its
-        operation, or the layer refuses its inputs or attributes."""
+        """Whether the outputs of a layer are only what its ports declare, because irshape cannot
+        infer the operation, or because the layer refuses its inputs or attributes."""
         declaration = declarations_of(self.inference).of(body.body.layers[position])
         if isinstance(declaration, UnknownOperation) or declaration[0].opaque:
             return True

@@ -72,7 +72,7 @@ class Pieces:
         return self._place(None, size)
 
     def extend(self, other: bytes | mmap.mmap | Pieces | Ranges | None) -> None:
-        """Adds the bytes of a .bin without changing their addresses. This object must be empty."""
+        """Adds all bytes of a .bin, each at its own offset. This object must be empty."""
         if not isinstance(other, Pieces):
             if other:
                 self.add(other[:] if isinstance(other, Ranges) else other)

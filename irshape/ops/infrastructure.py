@@ -152,7 +152,7 @@ class Const(Operation):
 
 
 class Result(Operation):
-    """An output of the model: its input, unchanged."""
+    """An output of the model. It passes on its only input."""
 
     since = 1
     differs = facts(

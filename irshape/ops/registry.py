@@ -194,10 +194,10 @@ def registered_operations() -> tuple[type[Operation], ...]:
 
 
 def register(operation: type[Operation]) -> None:
-    """Declares an operation for this process, in place of a class of the same name and module.
+    """Declares an operation for this process. Replaces a class with the same name and module.
 
     A class without `since` and `custom_version` gets the version `extension`, which OpenVINO gives
-    to custom operations by default. Raises `ValueError` if the operation is declared already.
+    to custom operations by default. Raises `ValueError` if another class declares the operation.
     """
     source = f"{operation.__module__}:{operation.__qualname__}"
     _registered[:] = [

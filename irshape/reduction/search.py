@@ -65,8 +65,8 @@ class Search:
         return self._took(candidate, self._asked(candidate))
 
     def first(self, nets: Iterable[Body | None], *, bare: bool = False) -> int | None:
-        """Tries edited nets in order. The first that has the property becomes the best model.
-        Returns its index in `nets`. bare: whether to omit the `rt_info` of the net."""
+        """Tests edited nets in order until one still has the property, and makes it the best model.
+        Returns its index; None if no net has it. bare: whether to omit the `rt_info` of the net."""
         base = self.best
         waiting: deque[tuple[int, Candidate, Future[bool]]] = deque()
 

@@ -98,9 +98,10 @@ def rotated_corners(boxes: Array) -> Array:
 
 
 def rotated_overlaps(box: Array, boxes: Array) -> Array:
-    """Returns the intersection over union of `box` and each of `boxes`, which are rotated.
+    """Returns the intersection over union of a rotated box with each of `boxes`.
 
-    The corners of an intersection are crossings of sides, and corners inside the other box.
+    The corners of an intersection are the points where sides of the two boxes cross, and the
+    corners of each box that lie inside the other.
     """
     a = np.broadcast_to(rotated_corners(box[None].astype(np.float64)), (len(boxes), 4, 2))
     b = rotated_corners(boxes.astype(np.float64))

@@ -127,7 +127,7 @@ class DetectionSuppression(Operation):
 
 
 class MatrixNms(DetectionSuppression):
-    """Lowers the score of each box by its overlap with all better boxes at once.
+    """Lowers the score of each box as much as it overlaps with all boxes of higher scores.
 
     Specification: MatrixNms-8 (MatrixNonMaxSuppression-8).
     """

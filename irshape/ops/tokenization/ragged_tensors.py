@@ -25,9 +25,8 @@ from .base import (
 
 
 def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
-    """Returns the tensor of begins, the input at `first`. The next two are ends and elements.
-
-    Raises `Violation` if the three inputs are not a ragged tensor.
+    """Checks that three inputs, from `first` on, are the begins, ends and elements of a ragged
+    tensor. Returns the begins. Raises `Violation` if they are not.
     """
     begins, ends, data = segments[first : first + 3]
     require_types((begins, ends), "begins", "ends")

@@ -1,6 +1,6 @@
 """Declares operations: a class for each version, with attributes, inputs, `infer` and `evaluate`.
 
-    class ReduceMean(ArithmeticReduction):
+    class ReduceMean(Operation):
         \"\"\"Arithmetic mean of `data` over `axes`.\"\"\"
 
         since = 1

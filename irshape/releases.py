@@ -93,7 +93,7 @@ class Detail(NamedTuple):
     """The property, as a noun phrase: `an .xml of at most 513 bytes`."""
     since: Release = FIRST
     consequence: str = ""
-    """What the releases before `right` do, as a verb phrase; empty if they refuse the model."""
+    """What releases before `self.right` do, as a verb phrase; empty if they refuse the model."""
 
 
 SHORT_FILE = Detail((2024, 5), "an .xml of at most 513 bytes")

@@ -48,9 +48,9 @@ class Grid(NamedTuple):
 def saturated(
     session: Session, layer: Layer, inputs: tuple[Array, ...], mine: Array
 ) -> tuple[Array, str] | None:
-    """Computes a layer in which each sum of two products of quantized integers is cut to 16 bits.
-    Returns the output, and how many elements of the product change, as text; None if the layer does
-    not multiply such integers, or no element changes. mine: irshape's output of the layer."""
+    """Computes a layer again, but limits each sum of two products of quantized integers to 16 bits.
+    Returns the output, and a text that counts the changed elements; None if the layer does not
+    multiply such integers, or no element changes. mine: irshape's usual output of the layer."""
     kind = layer.folded_type
     if kind not in ("matmul", "scaleddotproductattention") or len(inputs) < 2:
         return None

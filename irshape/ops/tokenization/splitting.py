@@ -175,7 +175,7 @@ class RegexSplit(RaggedStringOperation):
 class SpecialTokensSplit(RaggedStringOperation):
     """Splits strings at special tokens. The last output is true for pieces that are special tokens.
 
-    The inputs after the strings are optional flags for strings that stay whole, and the pattern.
+    The last input is the pattern. An optional input before it marks strings that stay whole.
     """
 
     introduced = "2024.5"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..diagnostics.renderers.common import plain
-from ..shapes import PartialShape
 from ..spelling import counted
 from .arguments import Command, assume_option, given_shapes, shape_option, value_option
 from .common import (
@@ -154,8 +153,9 @@ def written_shape(output: dict[str, Any]) -> str:
     known = output.get("symbols")
     if known is None:
         return str(output["shape"])
-    pairs = zip(known, PartialShape.of(output["shape"]), strict=True)
-    return "[" + ",".join(str(dim) if text is None else text for text, dim in pairs) + "]"
+    dims = str(output["shape"])[1:-1].split(",") if known else []
+    pairs = zip(known, dims, strict=True)
+    return "[" + ",".join(dim if text is None else text for text, dim in pairs) + "]"
 
 
 def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:

@@ -71,8 +71,8 @@ def _outcome(
     except Exception as problem:
         if os.environ.get("IRSHAPE_DEBUG"):
             raise
-        told = f"irshape failed on this file: {type(problem).__name__}: {problem}"
-        return Outcome(path, None, f"{told}; IRSHAPE_DEBUG=1 shows where")
+        failure = f"irshape failed on this file: {type(problem).__name__}: {problem}"
+        return Outcome(path, None, f"{failure}; IRSHAPE_DEBUG=1 shows where")
 
 
 def _lost(path: str) -> Outcome:

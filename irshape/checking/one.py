@@ -49,16 +49,16 @@ def report_on(diagnosis: Diagnosis) -> FileReport:
     source = context.model.source
     diagnostics, trace = [], []
     for lead in diagnosis.leads:
-        told = _told(lead.finding, diagnosis.fixes(lead), lead.causes, source)
+        shown = _with_repairs(lead.finding, diagnosis.fixes(lead), lead.causes, source)
         if lead.finding.severity != "info":
-            trace.append(Trace(told, lead.tried))
-        diagnostics.append(told)
+            trace.append(Trace(shown, lead.tried))
+        diagnostics.append(shown)
     layers = len(context.every_layer)
     foreign = not context.model.format.is_ir
     return FileReport(context.model.path, layers, diagnostics, source, tuple(trace), foreign)
 
 
-def _told(
+def _with_repairs(
     finding: Finding, fixes: list[Fix], causes: Iterable[Cause], source: Source
 ) -> Diagnostic:
     return diagnostic(finding, source)._replace(
@@ -174,4 +174,4 @@ def not_readable(unreadable: NotReadable, settings: Settings) -> FileReport:
     cause = cause_of(unreadable)
     causes = [] if cause is None else [cause]
     fixes = [fix_of(each) for each in causes]
-    return FileReport(source.path, 0, [_told(finding, fixes, causes, source)], source)
+    return FileReport(source.path, 0, [_with_repairs(finding, fixes, causes, source)], source)
